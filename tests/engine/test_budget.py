@@ -6,6 +6,7 @@ import json
 import pickle
 import random
 import time
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask.demo import model_path
 from tests.build import DIGITS, WORD, choice, cls, grammar, many, rep, rule, scope, seq, tokens
+from tests.engine import budget_walks
 from tests.engine.budget_walks import run as run_walks
 from tests.engine.harness import ALL_BYTES, compile_ir, empty_bits, mask_of
 from tests.engine.test_completion import SPELLED, discards_large
@@ -309,6 +311,52 @@ def test_keys_that_begin_like_others_are_taken_without_a_mask(schema: dict[str, 
     grammar = cfgmask.Grammar.from_json_schema(whole, property_order="any", whitespace="compact")
     matcher = cfgmask.compile(grammar, ALL_BYTES_VOCABULARY).matcher(max_tokens=budget)
     assert matcher.try_advance(list(text)) == len(text)
+
+
+_TWO_OBJECTS = {
+    "type": "object",
+    "properties": {
+        "pq": {"type": "string", "maxLength": 2},
+        "b": {
+            "type": "object",
+            "properties": {
+                "pq": {"type": "string", "maxLength": 2},
+                "p": {"const": "a"},
+                "a": {"type": "string", "pattern": "^[01]{3,5}$"},
+            },
+            "additionalProperties": False,
+        },
+        "ab": {
+            "type": "object",
+            "properties": {
+                "q": {"type": "string", "pattern": "^[ab]{2}$"},
+                "b": {"type": "string", "maxLength": 2},
+                "p": {"type": "string", "maxLength": 2},
+                "ab": {"type": "string", "pattern": "^[ab]{2}$"},
+            },
+            "required": ["q", "ab"],
+            "additionalProperties": {"enum": ["b", "ab"]},
+            "maxProperties": 4,
+        },
+        "r": {"type": "null"},
+    },
+    "required": ["ab", "pq"],
+    "minProperties": 3,
+}
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_masks_do_not_depend_on_what_other_texts_did(seed: int) -> None:
+    """The order of slots did, and with it which of several ways to the end was found."""
+    pieces = [b'"}', b"},", b"aa", b"[1", b"ab"]
+    tokens = [*(bytes([byte]) for byte in range(256)), *pieces, b""]
+    options = {"property_order": "any", "whitespace": "compact"}
+    subject = budget_walks.Subject(_TWO_OBJECTS, options, tokens, byte_tokens=False)
+    used, rng = subject.compiled(), random.Random(seed)
+    end = len(tokens) - 1
+    graph = budget_walks.Graph(subject.compiled().matcher(), end + 1, {end})
+    for _ in range(3):
+        assert budget_walks.walk(subject, used, graph, rng, Counter()) is None
 
 
 def test_walks_with_budgets() -> None:

@@ -165,7 +165,7 @@ class BudgetMasks::Walk {
     if (auto known = numbers_.find(key)) return *known;
     if (n_states_++ >= kMostStates || rounds_ > kMostRounds) return kNoLength;
     const StateId state(static_cast<uint32_t>(key >> 1));
-    uint32_t result = owner_.completions_.number(state, Effort::kLittle).value_or(kNoLength);
+    const uint32_t result = owner_.completions_.own_number(state).value_or(kNoLength);
     const bool is_replaced = at.is_sealed || at.configuration.text == SeenValues::other_text();
     if (result < kNoLength && is_replaced) see_way(at, state);
     numbers_.insert(key, result);
@@ -193,12 +193,8 @@ class BudgetMasks::Walk {
       add_value(lexeme.text);
       return matched;
     };
-    while (*owner_.completions_.number(state, Effort::kNone) > 0) {
-      const TokenId token = owner_.completions_.next(state);
-      for (const char b : grammar_.vocabulary_->text(token)) {
-        here = *grammar_.stepper_.longest(here, static_cast<uint8_t>(b), end);
-      }
-      state = grammar_.intern(here);
+    for (const char b : owner_.completions_.own_text(state)) {
+      here = *grammar_.stepper_.longest(here, static_cast<uint8_t>(b), end);
     }
     add_value(here.text);
     grew_ = grew_ || differs_.size() > n_before;
@@ -237,8 +233,7 @@ BudgetMasks::Allowed BudgetMasks::mask(const Position& at, uint32_t left) {
   mask->write(bits);
   for (TokenId token : repeated_keys) clear_bit(bits, token);
   leave_out_far(at, *plain, left, bits);
-  const auto way = completions_.way(at, Effort::kFull);
-  if (way && !way->empty() && way->size() <= left) set_bit(bits, way->front());
+  if (const auto next = next_on_way(at, left)) set_bit(bits, *next);
   return {std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), nullptr}), {}};
 }
 
@@ -250,8 +245,8 @@ void BudgetMasks::leave_out_far(const Position& at, const Mask& plain, uint32_t 
     if (!has_bit(bits, token)) return;
     const auto after = grammar_.step_token(at, token);
     if (!after || !grammar_.may_repeat_key(*after)) return;
-    const auto number = completions_.number(*after, Effort::kFull);
-    if (!number || *number >= left) clear_bit(bits, token);
+    const auto way = completions_.own_way(*after);
+    if (!way || way->size() >= left) clear_bit(bits, token);
   };
   if (plain.bits.empty() && !grammar_.may_repeat_key(at)) {
     for (TokenId token : plain.more) check(token);
@@ -345,13 +340,21 @@ void BudgetMasks::add_beginnings(const WrittenKeys& keys, std::string begun, std
 
 bool BudgetMasks::allows(const Position& at, TokenId token, const Position& after, uint32_t left) {
   if (!grammar_.may_repeat_key(after)) return allows(at.state, token, after.state, left);
-  const auto number = completions_.number(after, Effort::kFull);
-  return number && *number < left;
+  const auto way = completions_.own_way(after);
+  return (way && way->size() < left) || next_on_way(at, left) == token;
+}
+
+// The first token of the way of a position where `left` more may come: of its own one if that fits.
+std::optional<TokenId> BudgetMasks::next_on_way(const Position& at, uint32_t left) {
+  const auto is_fit = [&](const auto& way) { return way && !way->empty() && way->size() <= left; };
+  const auto own = completions_.own_way(at);
+  if (is_fit(own)) return own->front();
+  const auto way = completions_.way(at, Effort::kFull);
+  return is_fit(way) ? std::optional(way->front()) : std::nullopt;
 }
 
 std::shared_ptr<const Mask> BudgetMasks::mask(StateId state, uint32_t left) {
   if (left >= enough(state)) return grammar_.mask(state);
-  const auto own = completions_.number(state, Effort::kFull);
   const Narrowed& known = narrowed_of(state);
   const auto above = std::lower_bound(known.numbers.begin(), known.numbers.end(), left);
   std::vector<uint32_t> bits(grammar_.vocabulary_->n_words());
@@ -363,7 +366,7 @@ std::shared_ptr<const Mask> BudgetMasks::mask(StateId state, uint32_t left) {
     for (size_t i = 0; i < bits.size(); ++i) bits[i] &= fits[i];
   }
   // Its way is known, whatever was found out of the other tokens.
-  if (own && *own > 0 && *own <= left) set_bit(bits, completions_.next(state));
+  if (const auto next = next_on_way(state, left)) set_bit(bits, *next);
   return std::make_shared<const Mask>(Mask{nullptr, {}, std::move(bits), nullptr});
 }
 
@@ -371,15 +374,22 @@ bool BudgetMasks::allows(StateId state, TokenId token, StateId after, uint32_t l
   if (left == 0) return false;
   const auto known = enough_.find(state.value);
   if (known && left >= *known && !is_guess(state)) return true;
-  // As a mask asks: a way that is taken over first would stay, and may be longer.
-  const auto own = number_after(state, token, after, Effort::kLittle);
+  const auto own = number_after(state, token, after);
   if (own && *own < left) return true;
   // That of a mask may be of the way behind some other text.
   for (const StateId like : after_other_text(state, token)) {
-    if (completions_.number(like, Effort::kLittle)) completions_.adopt(after, like);
+    const auto number = completions_.own_number(like);
+    if (number && *number < left && completions_.adopt_own(after, like)) return true;
   }
-  const auto number = number_after(state, token, after, Effort::kFull);
-  return number && *number < left;
+  return next_on_way(state, left) == token;
+}
+
+// The first token of the way of a state where `left` more may come: of its own one if that fits.
+std::optional<TokenId> BudgetMasks::next_on_way(StateId state, uint32_t left) {
+  const auto number = completions_.number(state, Effort::kFull);
+  const auto own = completions_.own_number(state);
+  if (own && *own > 0 && *own <= left) return completions_.own_next(state);
+  return number && *number > 0 && *number <= left ? std::optional(completions_.next(state)) : std::nullopt;
 }
 
 // The states after a token if one of the lexemes whose texts count is some other text: the pending one, or one that
@@ -409,12 +419,13 @@ std::vector<StateId> BudgetMasks::after_other_text(StateId state, TokenId token)
 }
 
 // The number of `after`, the state after a token.
-std::optional<uint32_t> BudgetMasks::number_after(StateId state, TokenId token, StateId after, Effort effort) {
+std::optional<uint32_t> BudgetMasks::number_after(StateId state, TokenId token, StateId after) {
+  if (grammar_.grammar_.token_sets.empty()) return completions_.own_number(after);
   std::optional<StateId> by_bytes;
   const std::string_view text = grammar_.vocabulary_->text(token);
-  if (!grammar_.grammar_.token_sets.empty() && !text.empty()) by_bytes = grammar_.step_text(state, text);
+  if (!text.empty()) by_bytes = grammar_.step_text(state, text);
   if (by_bytes) by_bytes = grammar_.end_token(*by_bytes);
-  return completions_.number_after(after, by_bytes, effort);
+  return completions_.number_after(after, by_bytes, Effort::kLittle);
 }
 
 // Whether what is enough is not proved: `allows` looks again.
@@ -463,7 +474,7 @@ const BudgetMasks::Narrowed& BudgetMasks::narrowed(StateId state) {
   std::vector<TokenId> by_id;
   grammar_.add_token_sets(state, by_id);
   for (TokenId token : by_id) {
-    const auto number = number_after(state, token, *grammar_.step_token(state, token), Effort::kLittle);
+    const auto number = number_after(state, token, *grammar_.step_token(state, token));
     if (number) allow({&token, 1}, *number);
   }
   for (auto& [number, bits] : by_number) {
@@ -496,7 +507,7 @@ void BudgetMasks::walk_readings(StateId from, F f) {
     if (auto known = numbers.find(at.value)) return *known;
     if (n_states++ >= kMostStates) return kNoLength;
     const auto end = grammar_.end_token(at);
-    const auto found = end ? completions_.number(*end, Effort::kLittle) : std::nullopt;
+    const auto found = end ? completions_.own_number(*end) : std::nullopt;
     numbers.insert(at.value, found.value_or(kNoLength));
     return found.value_or(kNoLength);
   };
@@ -527,7 +538,7 @@ uint32_t BudgetMasks::enough(StateId state) {
 }
 
 uint32_t BudgetMasks::number(const Configuration& at) {
-  return completions_.number(grammar_.intern({at}), Effort::kLittle).value_or(kNoLength);
+  return completions_.own_number(grammar_.intern({at})).value_or(kNoLength);
 }
 
 // kNoLength where only a walk of all tokens can tell.
@@ -698,7 +709,7 @@ uint32_t BudgetMasks::guess_enough(StateId state, uint32_t farthest) {
     for (size_t i = 0; i < fits.size(); ++i) is_found = is_found && (fits[i] & ~found[i]) == 0;
     return add_lengths(known.numbers.back(), is_found ? 0 : kFar);
   }
-  const auto number = completions_.number(state, Effort::kLittle);
+  const auto number = completions_.own_number(state);
   return number ? add_lengths(*number, add_lengths(kSlack, farthest)) : kNoLength;
 }
 

@@ -84,7 +84,9 @@ class BudgetMasks {
   uint32_t farthest(LexerStateId at);
   bool is_guess(StateId state) const;
   bool counts_text(StateId state) const;
-  std::optional<uint32_t> number_after(StateId state, TokenId token, StateId after, Completions::Effort effort);
+  std::optional<TokenId> next_on_way(StateId state, uint32_t left);
+  std::optional<TokenId> next_on_way(const Position& at, uint32_t left);
+  std::optional<uint32_t> number_after(StateId state, TokenId token, StateId after);
   uint32_t number(const Configuration& at);
   const Narrowed& narrowed_of(StateId state);
   const Narrowed& narrowed(StateId state);

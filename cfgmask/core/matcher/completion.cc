@@ -59,7 +59,7 @@ Completions::Completions(CompiledGrammar& grammar)
 
 size_t Completions::bytes() const {
   return remaining_.bytes() + wanted_.memory() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() +
-         numbers_.bytes();
+         numbers_.bytes() + own_ids_.bytes() + own_ways_.bytes() + own_text_bytes_;
 }
 
 // ---- closing texts
@@ -222,7 +222,8 @@ void Completions::add_token_edges(StateId state, std::vector<Edge>& out) {
 // with a budget ask of hundreds of states, which it is too dear for where bounds are vague.
 bool Completions::settle(Place place, Effort effort) {
   const uint32_t id = fact_of(place);
-  if (facts_[id].given_up >= effort && !facts_[id].exact) return false;
+  if (facts_[id].has_end()) return true;
+  if (facts_[id].given_up >= effort) return false;
   const CompiledGrammar::HalfKept kept(grammar_);
   const uint64_t before = n_made();
   const bool is_full = effort == Effort::kFull && made_in_vain_ < kMadePerStep * max_steps_;
@@ -230,7 +231,8 @@ bool Completions::settle(Place place, Effort effort) {
   const Search most =
       is_full ? Search{.most_steps = max_steps_, .most_made = before + kMadePerStep * max_steps_} : little;
   Search search = little;
-  if (deepen(place, search)) return facts_[id].exact;
+  facts_[id].is_vague = !deepen(place, search);
+  if (!facts_[id].is_vague) return facts_[id].exact;
   if (search.is_vague && approach(place.state, most)) return true;
   if (is_full) {
     search = most;
@@ -240,6 +242,15 @@ bool Completions::settle(Place place, Effort effort) {
   facts_[id].given_up = effort;
   made_in_vain_ += n_made() - before;
   return false;
+}
+
+// Whether the closing text is known, or little effort finds it.
+bool Completions::prove(Place place) {
+  const uint32_t id = fact_of(place);
+  if (facts_[id].exact || facts_[id].is_vague) return facts_[id].exact;
+  Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = n_made() + kLittleMade};
+  facts_[id].is_vague = !deepen(place, little);
+  return facts_[id].exact;
 }
 
 // Looks for longer and longer completions. False if the steps do not suffice.
@@ -262,7 +273,7 @@ void Completions::rule_out(Place from) {
     if (facts_[seen[i]].length >= kNoLength) continue;
     for (const Edge& edge : edges(places[i])) {
       const uint32_t id = fact_of(edge.to);
-      if (facts_[id].exact || places.size() > kMostDoubted) return;
+      if (facts_[id].has_end() || places.size() > kMostDoubted) return;
       if (is_seen.find(id)) continue;
       is_seen.insert(id, 0);
       seen.push_back(id);
@@ -308,7 +319,7 @@ bool Completions::descend(Place from, Search& search) {
         Way way;
         way.length = static_cast<uint32_t>(path.size()) + there.length;
         for (const Frame& passed : path) way.passed.push_back({passed.fact, passed.edges[passed.next]});
-        keep(way);
+        prove(way);
         return true;
       }
       continue;
@@ -375,6 +386,10 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
     if (grammar_.grammar_.complete) continue;
     if (const auto next = behind_lexeme(at)) add_lexemes(next->items, next->lexer, next->text);
   }
+  // Slots come in the order in which their regexes were made, which other texts have a say in.
+  std::sort(out.begin(), out.end(), [](const NextText& a, const NextText& b) {
+    return std::tie(a.text, a.is_wanted) < std::tie(b.text, b.is_wanted);
+  });
   return out;
 }
 
@@ -394,14 +409,19 @@ struct Completions::Reached {
 // Looks for some completion from lexeme to lexeme: depth first for any, then by A* (Hart, Nilsson and Raphael 1968) for
 // a shorter one. False if the steps do not suffice.
 bool Completions::approach(StateId from, const Search& limits) {
+  const auto way = find_ways(from, limits);
+  if (way) keep(*way);
+  return way.has_value();
+}
+
+std::optional<Completions::Way> Completions::find_ways(StateId from, const Search& limits) {
   Search search = limits;
   auto way = find_way(from, search, kNoLength, Reached::by_depth);
   Search nearest = limits;
   nearest.most_steps = std::min(kNearestSteps, limits.most_steps);
   if (auto shorter = find_way(from, nearest, way ? way->length : kNoLength, Reached::by_length))
     way = std::move(shorter);
-  if (way) keep(*way);
-  return way.has_value();
+  return way;
 }
 
 // Goes on where `rank` is least, and of equals from the last one, to a way that is shorter than `most` bytes.
@@ -420,9 +440,9 @@ std::optional<Completions::Way> Completions::find_way(StateId from, Search& sear
     const size_t i = open.top().second;
     open.pop();
     const StateId at = reached[i].at;
-    const Fact& fact = facts_[fact_of({at})];
-    if (fact.exact) {
-      if (reached[i].length + fact.length >= most) continue;
+    const bool is_end = search.is_alone ? prove({at}) : facts_[fact_of({at})].has_end();
+    if (is_end) {
+      if (reached[i].length + facts_[fact_of({at})].to_end() >= most) continue;
       return way_to(reached, i);
     }
     if (is_passed.find(at.value)) continue;
@@ -455,7 +475,7 @@ Completions::Way Completions::way_to(const std::vector<Reached>& reached, size_t
       passed = next;
     }
   }
-  way.length = reached[end].length + facts_[fact_of({passed})].length;
+  way.length = reached[end].length + facts_[fact_of({passed})].to_end();
   return way;
 }
 
@@ -465,7 +485,24 @@ void Completions::keep(const Way& way) {
   uint32_t length = way.length - static_cast<uint32_t>(way.passed.size());
   for (size_t i = way.passed.size(); i-- > 0;) {
     Fact& fact = facts_[way.passed[i].fact];
-    if (!fact.exact) fact = {length + 1, true, Effort::kNone, way.passed[i].by};
+    if (!fact.has_end()) {
+      fact.way = length + 1;
+      fact.first = way.passed[i].by;
+    }
+    length = fact.to_end();
+  }
+}
+
+// The same for a way that is the shortest.
+void Completions::prove(const Way& way) {
+  uint32_t length = way.length - static_cast<uint32_t>(way.passed.size());
+  for (size_t i = way.passed.size(); i-- > 0;) {
+    Fact& fact = facts_[way.passed[i].fact];
+    if (!fact.exact) {
+      fact.length = length + 1;
+      fact.exact = true;
+      fact.first = way.passed[i].by;
+    }
     length = fact.length;
   }
 }
@@ -488,6 +525,7 @@ void Completions::set(StateId state, Number number) {
 }
 
 std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
+  if (effort == Effort::kFull && has_own_ways()) take_own(state);
   if (const Number* number = known(state)) return number->tokens;
   if (grammar_.accepting(state)) {
     set(state, {});
@@ -495,7 +533,7 @@ std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
   }
   if (const auto like = with_other_text(state); like && number(*like, effort)) {
     // Behind it may come a copy of the value itself, which no other has.
-    const bool is_near = effort == Effort::kFull && find_near(state, facts_[fact_of({*like})].length);
+    const bool is_near = effort == Effort::kFull && find_near(state, facts_[fact_of({*like})].to_end());
     if (!is_near && adopt(state, *like)) return known(state)->tokens;
   }
   if (!settle({state}, effort)) return std::nullopt;
@@ -550,6 +588,119 @@ bool Completions::adopt(StateId state, StateId like) {
   }
   for (; !way.empty(); way.pop_back()) set(way.back().first, way.back().second);
   return true;
+}
+
+// ---- own ways
+
+// Without registers all searches prove what they find; tokens that are taken by id, or counted, have no text.
+bool Completions::has_own_ways() const {
+  const Grammar& grammar = grammar_.grammar_;
+  return !grammar.set_bounds.empty() && grammar.token_sets.empty() && !grammar_.counts_tokens();
+}
+
+std::optional<uint32_t> Completions::own_number(StateId state) {
+  if (!has_own_ways()) return number(state, Effort::kLittle);
+  const uint32_t tokens = own_way(state).tokens;
+  return tokens == kNoLength ? std::nullopt : std::optional(tokens);
+}
+
+TokenId Completions::own_next(StateId state) { return has_own_ways() ? own_way(state).next : next(state); }
+
+std::string Completions::own_text(StateId state) {
+  if (has_own_ways()) return own_way(state).text;
+  std::string text;
+  for (const TokenId token : way_of(state)) text += grammar_.vocabulary_->text(token);
+  return text;
+}
+
+const Completions::OwnWay& Completions::own_way(StateId state) {
+  if (const auto known = own_ids_.find(state.value)) return own_ways_[*known];
+  OwnWay way = find_own_way(state);
+  own_text_bytes_ += way.text.capacity();
+  const auto id = static_cast<uint32_t>(own_ways_.size());
+  own_ways_.push_back(std::move(way));
+  own_ids_.insert(state.value, id);
+  return own_ways_[id];
+}
+
+// That of some other text where it fits, and else one of its own.
+Completions::OwnWay Completions::find_own_way(StateId state) {
+  if (grammar_.accepting(state)) return {{}, 0, 0};
+  if (const auto like = with_other_text(state)) {
+    const OwnWay& other = own_way(*like);
+    const auto end = other.tokens == kNoLength ? std::nullopt : grammar_.step_text(state, other.text);
+    if (end && grammar_.accepting(*end)) return other;
+  }
+  OwnWay found;
+  const CompiledGrammar::HalfKept kept(grammar_);
+  Place at{state};
+  if (!prove(at)) {
+    if (facts_[fact_of(at)].length >= kNoLength) return found;
+    // What is made stays, and other searches may have made it: only steps count.
+    const Search alone{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = UINT64_MAX, .is_alone = true};
+    const auto way = find_ways(state, alone);
+    if (!way) return found;
+    for (const Passed& passed : way->passed) found.text.push_back(static_cast<char>(passed.by.step));
+    if (!way->passed.empty()) at = way->passed.back().by.to;
+  }
+  while (at.node != 0 || !grammar_.accepting(at.state)) {
+    const Edge& first = facts_[fact_of(at)].first;
+    found.text.push_back(static_cast<char>(first.step));
+    at = first.to;
+  }
+  const Number number = spelled(found.text)[0];
+  found.tokens = number.tokens;
+  found.next = number.next;
+  return found;
+}
+
+std::vector<TokenId> Completions::own_tokens(StateId state) {
+  if (!has_own_ways()) return way_of(state);
+  const std::string& text = own_way(state).text;
+  const std::vector<Number> numbers = spelled(text);
+  std::vector<TokenId> tokens;
+  for (size_t i = 0; i < text.size(); i += grammar_.vocabulary_->text(tokens.back()).size())
+    tokens.push_back(numbers[i].next);
+  return tokens;
+}
+
+std::optional<std::vector<TokenId>> Completions::own_way(const Position& at) {
+  if (!has_own_ways()) return way(at, Effort::kFull);
+  if (!own_number(at.state)) return std::nullopt;
+  std::vector<TokenId> tokens = own_tokens(at.state);
+  if (!grammar_.may_repeat_key(at) || fits(at, tokens)) return tokens;
+  return detour(at, Effort::kFull);
+}
+
+// For each place in the text the fewest tokens for the rest of it; kNoLength in the middle of a token.
+std::vector<Completions::Number> Completions::spelled(std::string_view text) const {
+  std::vector<Number> found(text.size() + 1, {kNoLength, 0});
+  found.back().tokens = 0;
+  for (size_t i = text.size(); i-- > 0;) {
+    grammar_.vocabulary_->trie->for_each_prefix(text.substr(i), [&](size_t length, TokenId token) {
+      const uint32_t tokens = add_lengths(found[i + length].tokens, 1);
+      if (tokens < found[i].tokens) found[i] = {tokens, token};
+    });
+  }
+  return found;
+}
+
+// Keeps the own way of a state, and those of the states on it, unless a way of fewer tokens is known.
+void Completions::take_own(StateId state) {
+  const OwnWay& own = own_way(state);
+  const Number* number = known(state);
+  if (own.tokens == kNoLength || (number != nullptr && number->tokens <= own.tokens)) return;
+  const std::vector<Number> numbers = spelled(own.text);
+  std::vector<StateId> states{state};
+  for (const char b : own.text) states.push_back(*grammar_.step(states.back(), static_cast<uint8_t>(b)));
+  for (size_t i = states.size(); i-- > 0;) {
+    if (numbers[i].tokens < kNoLength) set(states[i], numbers[i]);
+  }
+}
+
+bool Completions::adopt_own(StateId state, StateId like) {
+  take_own(like);
+  return known(like) != nullptr && adopt(state, like);
 }
 
 bool Completions::hopeless(StateId state) const {
@@ -686,7 +837,7 @@ std::optional<std::vector<TokenId>> Completions::way(const Position& at, Effort 
   if (!number(at.state, effort)) return std::nullopt;
   std::vector<TokenId> plain = way_of(at.state);
   if (!grammar_.may_repeat_key(at) || fits(at, plain)) return plain;
-  return detour(at, effort);
+  return has_own_ways() ? own_way(at) : detour(at, effort);
 }
 
 std::vector<TokenId> Completions::way_of(StateId state) {
@@ -723,8 +874,8 @@ std::optional<std::vector<TokenId>> Completions::detour(const Position& from, Ef
       if (!has_bit(bits, token)) continue;
       if (steps_left-- == 0) return std::nullopt;
       auto after = grammar_.step_token(tried[i].at, token);
-      if (!after || !number(after->state, Effort::kLittle)) continue;
-      std::vector<TokenId> rest = way_of(after->state);
+      if (!after || !own_number(after->state)) continue;
+      std::vector<TokenId> rest = own_tokens(after->state);
       if (grammar_.may_repeat_key(*after) && !fits(*after, rest)) {
         tried.push_back({std::move(*after), i, token});
         continue;

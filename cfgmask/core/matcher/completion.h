@@ -24,6 +24,10 @@
 // shorter one. What that finds is kept as the closing text, though shorter ones may exist, and which one it is may then
 // depend on the order of questions; numbers fall along it all the same.
 //
+// A mask must not depend on that. So of such a state there is a second number, the *own* one: of the way that a search
+// finds which takes no other search's ways over, only what is proved. It is asked of all states that a token leads to.
+// The state that a text is at has its own way among those that are kept, so that numbers fall along that, too.
+//
 // Inside of such a value each text is another state. As long as no value begins like it that registers tell apart from
 // others there, it is completed as any other such is: one search, of the state of some other text
 // (SeenValues::other_text), serves all. The way that it finds is tried where it is taken over. Where there is time for
@@ -69,6 +73,15 @@ class Completions {
   std::optional<uint32_t> number(const Position& at, Effort effort);
   // The tokens of that way.
   std::optional<std::vector<TokenId>> way(const Position& at, Effort effort);
+  // The own number, with little effort; where nothing has to differ, that of `number`.
+  std::optional<uint32_t> own_number(StateId state);
+  // The same where the keys are known: the tokens of a way that repeats none of them.
+  std::optional<std::vector<TokenId>> own_way(const Position& at);
+  // Of the way of that number its first token, and its bytes. For states that have one, which is above 0.
+  TokenId own_next(StateId state);
+  std::string own_text(StateId state);
+  // Takes over for `state` the own way of `like`, as `adopt` does.
+  bool adopt_own(StateId state, StateId like);
   // Whether it is known that the text can no longer be completed.
   bool hopeless(StateId state) const;
   // The first token of the way; the state after it has a smaller number. For states with a number above 0.
@@ -98,15 +111,26 @@ class Completions {
     Step step;
     Place to;
   };
-  // What is known of the closing text from a place: its length, exactly or at least, and how it begins.
+  // What is known of the closing text from a place: its length, exactly or at least, and how it begins. If only a way
+  // to some end is known, the length of that, and how it begins.
   struct Fact {
     uint32_t length = 0;
     bool exact = false;
+    bool is_vague = false;  // little effort does not find the exact length
     Effort given_up = Effort::kNone;
+    uint32_t way = kNoLength;
     Edge first{};
+
+    bool has_end() const { return exact || way < kNoLength; }
+    uint32_t to_end() const { return exact ? length : way; }
   };
   struct Number {
     uint32_t tokens = 0;
+    TokenId next = 0;
+  };
+  struct OwnWay {
+    std::string text;
+    uint32_t tokens = kNoLength;
     TokenId next = 0;
   };
   struct Frame;
@@ -130,11 +154,13 @@ class Completions {
     uint64_t most_made;  // of n_made()
     uint64_t steps = 0;
     bool goes_anywhere = false;  // also to places where bounds are vague
+    bool is_alone = false;       // takes no ways over that other searches have found
     bool is_vague = false;       // it has come to one: each byte leads to another state, or registers ask for more
   };
   // How many states and regexes there are.
   uint64_t n_made() const;
   bool may_go_on(Place at, Search& search);
+  bool prove(Place place);
   bool deepen(Place place, Search& search);
   bool descend(Place from, Search& search);
   bool asks_for_more(StateId state);
@@ -155,10 +181,12 @@ class Completions {
     uint32_t length = 0;
   };
   bool approach(StateId from, const Search& limits);
+  std::optional<Way> find_ways(StateId from, const Search& limits);
   template <class Rank>
   std::optional<Way> find_way(StateId from, Search& search, uint32_t most, Rank rank);
   Way way_to(const std::vector<Reached>& reached, size_t end);
   void keep(const Way& way);
+  void prove(const Way& way);
   void rule_out(Place from);
   const Number* known(StateId state) const;
   void set(StateId state, Number number);
@@ -168,6 +196,12 @@ class Completions {
   void inherit(StateId state, StateId from);
   bool find_near(StateId state, uint32_t most);
   std::optional<StateId> with_other_text(StateId state);
+  bool has_own_ways() const;
+  const OwnWay& own_way(StateId state);
+  OwnWay find_own_way(StateId state);
+  std::vector<TokenId> own_tokens(StateId state);
+  std::vector<Number> spelled(std::string_view text) const;
+  void take_own(StateId state);
   bool fits(const Position& at, std::span<const TokenId> way);
   std::vector<TokenId> way_of(StateId state);
   std::optional<std::vector<TokenId>> detour(const Position& from, Effort effort);
@@ -184,6 +218,9 @@ class Completions {
   ChunkedVector<Fact> facts_;
   HashTable number_ids_;  // by state
   ChunkedVector<Number> numbers_;
+  HashTable own_ids_;  // by state
+  ChunkedVector<OwnWay> own_ways_;
+  size_t own_text_bytes_ = 0;
 };
 
 }  // namespace cfgmask
