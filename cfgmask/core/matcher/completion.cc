@@ -417,6 +417,8 @@ bool Completions::approach(StateId from, const Search& limits) {
 std::optional<Completions::Way> Completions::find_ways(StateId from, const Search& limits) {
   Search search = limits;
   auto way = find_way(from, search, kNoLength, Reached::by_depth);
+  // Of a shorter one the bounds would have to know less than of this.
+  if (way && way->length <= distance(from)) return way;
   Search nearest = limits;
   nearest.most_steps = std::min(kNearestSteps, limits.most_steps);
   if (auto shorter = find_way(from, nearest, way ? way->length : kNoLength, Reached::by_length))
