@@ -260,7 +260,12 @@ def test_processors_and_criteria(model: Any, tokenizer: Any) -> None:
     with pytest.raises(IntegrationError, match="no token is left"):
         generate(model, tokenizer, "Hello", ["aa"], logits_processor=[no_a])
     text = generate(
-        model, tokenizer, "Hello", pattern, stopping_criteria=[lambda ids, _: ids.shape[1] >= 7], max_tokens=12
+        model,
+        tokenizer,
+        "Hello",
+        re.compile("[ab]{9,12}"),
+        stopping_criteria=[lambda ids, _: ids.shape[1] >= 7],
+        max_tokens=12,
     )
     assert len(text.token_ids) == 2
     assert not text.is_complete
