@@ -758,8 +758,8 @@ class Segments:
     def __init__(self, compiled: CompiledGrammar) -> None: ...
     def take_bytes(self, data: bytes) -> int:
         """How many of the bytes fit; these are taken. Limits of rules on tokens count one token for each call."""
-    def take_token(self, token_id: int) -> bool:
-        """Whether the token fits; if so, it is taken."""
+    def take_token(self, token_id: int, shown: int = 0) -> bool:
+        """Whether the token fits; if so, it is taken. One without text counts as `shown` bytes in positions."""
     def decide(self) -> tuple[list[tuple[bool, str, int]], int]:
         """The events that are decided now and were not told before, and how much of the text is decided."""
     def finish(self) -> tuple[list[tuple[bool, str, int]], int] | None:

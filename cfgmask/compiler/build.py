@@ -16,9 +16,9 @@ from cfgmask.compiler.conditions import steps
 from cfgmask.compiler.explanation import Places, RulePlace, remember_places
 from cfgmask.compiler.grammar import PATTERN_SOURCE, Grammar
 from cfgmask.compiler.missing_bytes import missing_bytes
-from cfgmask.compiler.named_ends import remember_named_ends
+from cfgmask.compiler.named_ends import remember_last_tokens, remember_named_ends
 from cfgmask.compiler.own_tokens import remember_encoder
-from cfgmask.compiler.readings import remember_reading
+from cfgmask.compiler.readings import remember_names, remember_reading
 from cfgmask.compiler.sources import register_pickling, remember_source
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related
@@ -47,6 +47,7 @@ from cfgmask.json_schema.session import session
 from cfgmask.lark import PlainGrammar
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.regex.lowering import RegexLowering
+from cfgmask.tags.token_ids import ids_of
 from cfgmask.vocabulary import Vocabulary
 
 # As VocabularyStores has.
@@ -80,6 +81,10 @@ def compile(
         if explained is None:
             raise
         raise explained from None
+    if isinstance(grammar, Grammar) and grammar._ends is not None:
+        ids = ids_of(vocabulary)
+        remember_last_tokens(compiled, {i for text in grammar._ends for i in ids.last(text)})
+        remember_names(compiled, vocabulary.special_tokens)
     remember_encoder(compiled, vocabulary)
     remember_source(compiled, grammar, vocabulary, limits, shard)
     if isinstance(grammar, Grammar):
@@ -399,5 +404,6 @@ class _Build:
         if tokens.kind in ("indent", "dedent"):
             return self._builder.indent(tokens.kind == "dedent", scope, tokens.text)
         ids = resolve(tokens, self._vocabulary, self._problems)
-        self._named_ends.update(set(ids).intersection(self._vocabulary.eos_token_ids))
+        if not tokens.is_last:
+            self._named_ends.update(set(ids).intersection(self._vocabulary.eos_token_ids))
         return self._builder.token_set(ids, scope, tokens.text)

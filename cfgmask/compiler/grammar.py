@@ -75,7 +75,7 @@ class Grammar(Generic[Value_co]):
            schemas as parts; `ir` says the same
     """
 
-    __slots__ = ("_bind", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "name", "plain")
+    __slots__ = ("_bind", "_ends", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "name", "plain")
 
     def __init__(
         self,
@@ -94,6 +94,7 @@ class Grammar(Generic[Value_co]):
         self._recipe: Recipe | None = None
         # Of a grammar with markers, which a vocabulary may have as tokens.
         self._bind: Callable[[Vocabulary], GrammarIR] | None = None
+        self._ends: tuple[str, ...] | None = None  # of texts that call tools
         # Of a plain grammar; of others, and where this says None, the intermediate form has them.
         self._notes: Callable[[], tuple[Diagnostic, ...]] | None = None
         # Of a grammar with values of JSON: what it is where they cannot be written with every byte.
@@ -220,12 +221,14 @@ class Grammar(Generic[Value_co]):
         vocabulary  as of `parse`; without one, it is fed bytes
         """
         from cfgmask.compiler.for_text import compiled_for_text
+        from cfgmask.compiler.named_ends import last_tokens
+        from cfgmask.compiler.readings import names_of
         from cfgmask.values.parser import Parser
         from cfgmask.values.reading import Reading
 
         reading = Reading() if self._reading is None else self._reading()
         compiled, special_tokens = compiled_for_text(self, vocabulary)
-        return Parser(compiled, reading, special_tokens)
+        return Parser(compiled, reading, special_tokens, last=last_tokens(compiled), names=names_of(compiled))
 
     @classmethod
     def from_lark(
@@ -705,6 +708,7 @@ class Grammar(Generic[Value_co]):
         made._bind = tagged.for_vocabulary
         made._notes = lambda: (*every, *notes_of(tagged.ir))
         made._reading = partial(_message_reading, {tool.name: tool.schema for tool in tools}, options)
+        made._ends = tuple(dict.fromkeys((*style.ends.call, *style.ends.answer)))
         return made._made_by("tools", lambda: arguments)
 
     @classmethod

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cfgmask._core import CompiledGrammar, Matcher
 
 _named: WeakKeyDictionary[CompiledGrammar, tuple[int, ...]] = WeakKeyDictionary()
+_last: WeakKeyDictionary[CompiledGrammar, frozenset[int]] = WeakKeyDictionary()
 
 
 def remember_named_ends(compiled: CompiledGrammar, token_ids: Iterable[int]) -> None:
@@ -17,6 +18,21 @@ def remember_named_ends(compiled: CompiledGrammar, token_ids: Iterable[int]) -> 
     ids = tuple(sorted(token_ids))
     if ids:
         _named[compiled] = ids
+
+
+def remember_last_tokens(compiled: CompiledGrammar, token_ids: Iterable[int]) -> None:
+    """Keep the tokens that end a text of the grammar, whether they are end tokens of the vocabulary or not."""
+    _last[compiled] = frozenset(token_ids)
+
+
+def last_tokens(compiled: CompiledGrammar) -> frozenset[int]:
+    """The tokens that end a text as the style of its grammar says: after a call, after an answer."""
+    return _last.get(compiled, frozenset())
+
+
+def ended_with(matcher: Matcher, token_id: int) -> bool:
+    """Whether the text is over with this token, which was its last one. Cost: that of looking the token up."""
+    return matcher.is_finished or (token_id in last_tokens(matcher.compiled) and matcher.is_accepting)
 
 
 def named_ends(compiled: CompiledGrammar) -> tuple[int, ...]:

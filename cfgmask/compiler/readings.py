@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from cfgmask._core import CompiledGrammar, Segments
+from cfgmask.compiler.named_ends import last_tokens
 
 if TYPE_CHECKING:
     from cfgmask.values import Parser
     from cfgmask.values.reading import Reading
 
+_names: WeakKeyDictionary[CompiledGrammar, dict[int, bytes]] = WeakKeyDictionary()
 _readings: WeakKeyDictionary[CompiledGrammar, Callable[[], Reading]] = WeakKeyDictionary()
 
 
@@ -21,13 +23,24 @@ def remember_reading(compiled: CompiledGrammar, reading: Callable[[], Reading] |
         _readings[compiled] = reading
 
 
+def remember_names(compiled: CompiledGrammar, special_tokens: Mapping[str, int]) -> None:
+    """Keep what is read for special tokens without text, which markers in the arguments of tools may be."""
+    text = compiled.vocabulary.text
+    _names[compiled] = {i: name.encode(errors="replace") for name, i in special_tokens.items() if not text(i)}
+
+
+def names_of(compiled: CompiledGrammar) -> dict[int, bytes]:
+    """What is read for tokens without text."""
+    return _names.get(compiled, {})
+
+
 def parser_of(compiled: CompiledGrammar) -> Parser:
     """A parser of the texts of a compiled grammar, as `Grammar.parser` gives it."""
     from cfgmask.values.parser import Parser
     from cfgmask.values.reading import Reading
 
     reading = _readings.get(compiled, Reading)
-    return Parser(compiled, reading(), {})
+    return Parser(compiled, reading(), {}, last=last_tokens(compiled), names=names_of(compiled))
 
 
 def captures_of(compiled: CompiledGrammar) -> list[str]:
@@ -49,7 +62,7 @@ def fields_of(compiled: CompiledGrammar, token_ids: Sequence[int]) -> list[tuple
     if _readings.get(compiled, Reading)().kind == "json":
         data = b"".join(map(compiled.vocabulary.text, token_ids))
         return [(path, data[start:end].decode(), start, end) for path, start, end in json_fields(data)]
-    parser = Parser(compiled, Reading("captures"), {})
+    parser = Parser(compiled, Reading("captures"), {}, last=last_tokens(compiled))
     events = parser.feed(token_ids)
     if parser.may_end:
         events += parser.finish()

@@ -1638,10 +1638,10 @@ void bind_segments(nb::module_& m) {
           "data"_a, docs::Segments_take_bytes)
       .def(
           "take_token",
-          [](PySegments& self, int64_t token) {
-            return self.with([&](Segments& s) { return s.take_token(token_id(token)); });
+          [](PySegments& self, int64_t token, size_t shown) {
+            return self.with([&](Segments& s) { return s.take_token(token_id(token), shown); });
           },
-          "token_id"_a, docs::Segments_take_token)
+          "token_id"_a, "shown"_a = 0, docs::Segments_take_token)
       .def(
           "decide", [](PySegments& self) { return to_python(self.with([](Segments& s) { return s.decide(); })); },
           docs::Segments_decide)

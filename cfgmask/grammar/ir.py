@@ -143,6 +143,7 @@ class TokenSet:
     kind     what other tokens besides: those whose bytes are text ("text"), those of them that have no line break
              ("paragraph"), or special tokens that are named after images ("image"). "indent" and "dedent" are no
              tokens of a vocabulary: they are what the grammar's indenter puts behind a newline
+    is_last  nothing comes after it, so hosts may stop at it even where it is an end token
     """
 
     text: str
@@ -151,6 +152,7 @@ class TokenSet:
     negated: bool = False
     end: bool = False
     kind: Literal["", "text", "paragraph", "image", "indent", "dedent"] = ""
+    is_last: bool = False
     span: Span | None = field(default=None, compare=False)
 
 

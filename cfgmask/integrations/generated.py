@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cfgmask import CompiledGrammar, Grammar, Matcher, notebook
+from cfgmask.compiler.named_ends import ended_with, last_tokens
 from cfgmask.compiler.readings import parser_of
 from cfgmask.integrations.logprobs import FORCED, Logprob, Scorer, TokenLogprob, has_captures, logprobs_of
 
@@ -164,7 +165,7 @@ class TextStream(Iterator[str]):
                 break
             score = None if self._scorer is None else self._scorer.logprob(decoder.logits(), token_id)
             self._matcher.advance(token_id)
-            if self._matcher.is_finished:
+            if ended_with(self._matcher, token_id):
                 self.finish_reason = "stop"
                 break
             self.token_ids.append(token_id)
@@ -179,6 +180,8 @@ class TextStream(Iterator[str]):
     def _jump(self, decoder: Decoder) -> bytes:
         """Write what is forced. Returns the text that is new."""
         n_back, tokens = self._forced(self._matcher)
+        if tokens and tokens[-1] in last_tokens(self._matcher.compiled):
+            tokens = tokens[:-1]  # the model ends the text
         kept = len(self.token_ids) - n_back
         if n_back == 0:
             tokens = tokens[: self._limit - kept]

@@ -164,6 +164,8 @@ class _Lowering:
         """Content whose end is not for free text in it to look at."""
         if isinstance(node, (nodes.Text, nodes.Marker, nodes.Token)):
             return self._spell((node,))
+        if isinstance(node, nodes.LastToken):
+            return self._last(node)
         if isinstance(node, nodes.Regex):
             return ir.Terminal(node.name, node.regex)
         if isinstance(node, (nodes.Schema, nodes.Inner)):
@@ -203,6 +205,15 @@ class _Lowering:
 
     def _ends(self, ends: tuple[nodes.Spelling, ...] | None) -> ir.Expr:
         return _choice([self._spell(end) for end in ends]) if ends else _NOTHING
+
+    def _last(self, node: nodes.LastToken) -> ir.Expr:
+        found, others = (
+            sorted({i for text in texts for i in self._ids.last(text)}) for texts in (node.texts, node.others)
+        )
+        if not found or found == others:
+            return _NOTHING
+        shown = ",".join(map(str, found))
+        return ir.TokenSet(f"<[{shown}]>", ranges=tuple((i, i) for i in found), is_last=True)
 
     def _ways(self, spelling: nodes.Spelling) -> list[Spelled]:
         return spelled(spelling, self._ids)
@@ -344,8 +355,9 @@ class _Lowering:
     ) -> ir.Expr:
         """Free text, and after each trigger what follows it."""
         maximum = 1 if node.stop_after_first else node.maximum
+        last_without, last_with = map(self._last, node.last) if node.last is not None else (_NOTHING, _NOTHING)
         if maximum == 0:
-            return self._free(node.text, ends, around, node.mark, node.triggers)
+            return _sequence([self._free(node.text, ends, around, node.mark, node.triggers), last_without])
         # White space that a tag ends with is not that of the text after it.
         spaces = {trailing_space(end) for tag in node.tags for end in tag.ends}
         later = around._replace(after=spaces.pop() if len(spaces) == 1 else "")
@@ -362,10 +374,10 @@ class _Lowering:
         else:
             again = _choice(self._text_and_tags(node, by_trigger, ends, later))
             more = ir.Repeat(ir.RuleRef(self.rule("call", again)), 0, None if maximum is None else maximum - 1)
-        some = _sequence([_choice(first), more, finished])
+        some = _sequence([_choice(first), more, finished, last_with])
         if node.at_least_one:
             return some
-        return _choice([some, self._free(node.text, ends, around, node.mark, node.triggers)])
+        return _choice([some, _sequence([self._free(node.text, ends, around, node.mark, node.triggers), last_without])])
 
     def _text_and_tags(
         self,

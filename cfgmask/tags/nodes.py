@@ -92,6 +92,21 @@ class Schema:
 
 
 @dataclass(frozen=True)
+class LastToken:
+    """One of the tokens that end a text after what it says, in a vocabulary that has other ones for other texts.
+
+    texts   those after this text
+    others  those after other texts
+
+    Nothing in a vocabulary that has none of `texts`, or the same tokens for both.
+    """
+
+    texts: tuple[str, ...]
+    others: tuple[str, ...]
+    at: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class Inner:
     """A text of another grammar, with rules, ignored text and names of its own."""
 
@@ -185,6 +200,7 @@ class Triggered:
     maximum           how many tags there are at most; None: any number
     text              what is between tags, free text or tokens; its bounds hold for each piece of it
     mark              the name under which the free text is captured; None: it is not
+    last              what comes after a text without tags, and after one with some
     """
 
     triggers: tuple[Spelling, ...]
@@ -194,6 +210,7 @@ class Triggered:
     maximum: int | None = None
     text: FreeText | OtherTokens = FreeText()
     mark: str | None = None
+    last: tuple[LastToken, LastToken] | None = None
     at: str | None = field(default=None, compare=False)
 
 
@@ -278,6 +295,7 @@ class Each:
 Content: TypeAlias = (
     Text
     | Marker
+    | LastToken
     | Schema
     | Inner
     | Regex

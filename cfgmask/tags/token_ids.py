@@ -41,6 +41,10 @@ class TokenIds:
             found = self._known[text] = tuple(sorted(ids))
         return found
 
+    def last(self, text: str) -> tuple[int, ...]:
+        """The ids of the tokens with this name or text, end tokens too."""
+        return tuple(sorted({*self.of(text), *(i for i in self._ends if self._tokens[i] == text.encode())}))
+
     def _of_bytes(self, data: bytes) -> set[int]:
         ids: set[int] = set()
         start = 0
@@ -72,6 +76,12 @@ class Answers(TokenIds):
         self._ids = ids
         self._found: dict[str, tuple[int, ...]] = {}
         self._cut: dict[str, list[str | tuple[str, int]]] = {}
+        self._last: dict[str, tuple[int, ...]] = {}
+
+    def last(self, text: str) -> tuple[int, ...]:
+        """The ids of the tokens with this name or text, end tokens too."""
+        found = self._last[text] = self._ids.last(text)
+        return found
 
     def of(self, text: str) -> tuple[int, ...]:
         """The ids of the tokens that are just this text."""
@@ -85,8 +95,10 @@ class Answers(TokenIds):
 
     def are_those_of(self, ids: TokenIds) -> bool:
         """Whether another vocabulary would have answered the same."""
-        return all(ids.of(text) == found for text, found in self._found.items()) and all(
-            ids.split(text) == parts for text, parts in self._cut.items()
+        return (
+            all(ids.of(text) == found for text, found in self._found.items())
+            and all(ids.last(text) == found for text, found in self._last.items())
+            and all(ids.split(text) == parts for text, parts in self._cut.items())
         )
 
 

@@ -40,6 +40,7 @@ from cfgmask.tags.nodes import (
     Each,
     FreeText,
     Inner,
+    LastToken,
     Mark,
     Marker,
     Or,
@@ -266,13 +267,22 @@ class _Lowering:
         """Thinking, calls and answers."""
         begun = None if prompt is None else self._begun(prompt)
         if begun is not None:
-            return _sequence([begun, *self._finish()])
+            return self._finished(begun, "call")
         start = start_of(self._style, prompt)
-        body = _sequence([self._body(), *self._finish()])
-        return _sequence([*self._thinking(start, prompt or ""), body])
+        return _sequence([*self._thinking(start, prompt or ""), self._body()])
 
-    def _finish(self) -> list[Content]:
-        return _contents(self._style.finish)
+    def _finished(self, said: Content, kind: Literal["call", "answer"]) -> Content:
+        """What was said, and what ends the text after it."""
+        finish, last = _contents(self._style.finish), self._last(kind)
+        return _sequence([said, *finish, *([] if last is None else [last])])
+
+    def _last(self, kind: Literal["call", "answer"]) -> LastToken | None:
+        """The end tokens after a call or an answer; None where they are the same, or part of the text already."""
+        ends = self._style.ends
+        written = text_of(_after_variables(self._style.calls[0]))
+        if ends.call == ends.answer or written.endswith(ends.call):
+            return None
+        return LastToken(ends.call, ends.answer) if kind == "call" else LastToken(ends.answer, ends.call)
 
     def _thinking(self, start: Start, prompt: str) -> list[Content]:
         thinking, mode = self._style.thinking, self._reasoning.mode
@@ -324,11 +334,11 @@ class _Lowering:
     def _body(self) -> Content:
         choice, style = self._choice, self._style
         if choice.mode == "none" or not choice.tools:
-            return self._answer()
+            return self._finished(self._answer(), "answer")
         if choice.mode == "required":
-            return self._only_calls()
+            return self._finished(self._only_calls(), "call")
         if self._answer_kind.is_value or not style.has_free_answer or style.whole_turn:
-            return Or((self._only_calls(), self._answer()))
+            return Or((self._finished(self._only_calls(), "call"), self._finished(self._answer(), "answer")))
         return self._text_with_calls()
 
     # ---- Answers ----
@@ -457,6 +467,7 @@ class _Lowering:
         else:
             tags = tuple(self._call(template, space) for template in style.calls)
             most = maximum
+        after_answer, after_call = self._last("answer"), self._last("call")
         return Triggered(
             tuple((*space, *trigger) for trigger in self.triggers()),
             tags,
@@ -464,6 +475,7 @@ class _Lowering:
             maximum=most,
             text=free,
             mark=CONTENT,
+            last=None if after_answer is None or after_call is None else (after_answer, after_call),
         )
 
     def _excludes_beside_triggers(self) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
 from operator import index
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cfgmask._core import CompiledGrammar, Segments
@@ -44,11 +45,24 @@ class Parser:
     """
 
     def __init__(
-        self, compiled: CompiledGrammar, reading: Reading, special: Mapping[str, int], max_rollback: int = 1024
+        self,
+        compiled: CompiledGrammar,
+        reading: Reading,
+        special: Mapping[str, int],
+        max_rollback: int = 1024,
+        last: Collection[int] = (),
+        names: Mapping[int, bytes] = MappingProxyType({}),
     ) -> None:
+        """How texts of a compiled grammar are read.
+
+        last   tokens that a text may lack at its end, since hosts leave them out
+        names  of tokens without text what is read for them: markers in the arguments of tools
+        """
         self._segments = Segments(compiled)
+        self._last = last
         self._end_tokens = frozenset(compiled.vocabulary.end_tokens)
-        self._text = compiled.vocabulary.text
+        self._text_of = compiled.vocabulary.text
+        self._names = names
         self._n_vocab = compiled.vocabulary.n_vocab
         self._make: Callable[[], Builder] = lambda: reading.builder(self._segments.names)
         self._reading = reading
@@ -109,7 +123,7 @@ class Parser:
         """End the text: the events that are left, `ValueDone` the last of them. ParseError if it may not end here."""
         if self._is_finished:
             return []
-        end = self._segments.finish()
+        end = self._segments.finish() or self._finish_with_last()
         if end is None:
             raise self._error(len(self._data), is_prefix=True)
         self._remember()
@@ -120,6 +134,14 @@ class Parser:
         events += self._builder.finish()
         events.append(ValueDone(self.value))
         return events
+
+    def _finish_with_last(self) -> tuple[list[_Told], int] | None:
+        """End a text that lacks only the token that ends it, as hosts leave it out."""
+        for token_id in self._last:
+            segments = self._segments.fork()
+            if segments.take_token(token_id) and (end := segments.finish()) is not None:
+                return end
+        return None
 
     def rollback(self, n: int) -> None:
         """Take the last n steps back, an end included. Raises ValueError if fewer are remembered."""
@@ -178,7 +200,7 @@ class Parser:
     @property
     def may_end(self) -> bool:
         """Whether the text is complete."""
-        return self._is_finished or self._segments.may_end
+        return self._is_finished or self._segments.may_end or self._finish_with_last() is not None
 
     @property
     def is_finished(self) -> bool:
@@ -208,14 +230,15 @@ class Parser:
     def _take_token(self, token_id: int) -> None:
         before = self._segments.fork()
         is_known = 0 <= token_id < self._n_vocab
-        if self._is_finished or not is_known or not self._segments.take_token(token_id):
-            data = self._text(token_id) if is_known else b""
+        text = self._names.get(token_id) or (self._text_of(token_id) if is_known else b"")
+        if self._is_finished or not is_known or not self._segments.take_token(token_id, len(text)):
+            data = self._text_of(token_id) if is_known else b""
             n_fitting = 0 if self._is_finished else self._segments.take_bytes(data)
             error = self._error(len(self._data) + n_fitting)
             self._segments = before
             raise error
         self._steps.append(_Step(before, len(self._data), len(self._events), self._decided))
-        self._data += self._text(token_id)
+        self._data += text
         self._decide()
 
     def _decide(self) -> None:

@@ -19,6 +19,7 @@ import pytest
 import cfgmask
 from cfgmask.tools.style import Style, names, style
 from cfgmask.tools.write import write_tools
+from cfgmask.values import Message
 
 FOLDER = Path(__file__).parent / "transcripts"
 STYLES = Path(cfgmask.__file__).parent / "tools" / "styles"
@@ -169,6 +170,23 @@ def test_rendered_turns_are_read_back(name: str, case: dict[str, Any]) -> None:
     if name == "harmony" and case["calls"]:
         content, reasoning = "", content + reasoning  # its template writes text before calls as thinking
     assert [(message.content or "").strip(), (message.reasoning or "").strip()] == [content, reasoning]
+
+
+def said(message: Message) -> tuple[Any, ...]:
+    """What a message says; free text that is there and empty is none."""
+    calls = [(call.name, call.arguments, call.id) for call in message.tool_calls]
+    return message.reasoning or "", message.content or "", calls, message.value
+
+
+@pytest.mark.parametrize("name", names())
+def test_tokens_are_read_as_the_text_is(name: str) -> None:
+    """Markers that are tokens without text are part of arguments in some forms."""
+    grammar, vocabulary = made(name, "{}"), vocabulary_of(name, has_bytes=False)
+    compiled = _compiled(grammar, vocabulary)
+    for case in cases_of(name):
+        if set(case) <= {"text"}:
+            read = grammar.parse(tokens_of(name, case["text"]), compiled)
+            assert said(read) == said(grammar.parse(case["text"])), case["text"]
 
 
 def test_every_style_has_transcripts() -> None:

@@ -97,7 +97,7 @@ std::vector<CompiledGrammar::Capture> CompiledGrammar::captures(std::span<const 
     if (part.token == Consumed::kBytes) {
       readings.take_bytes(builder, part.text);
     } else {
-      readings.take_token(builder, part.token, part.text);
+      readings.take_token(builder, part.token, part.text, part.text.size());
     }
   }
   // The end of the text if it may end here, else some place that it has come to.

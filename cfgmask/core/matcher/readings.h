@@ -65,15 +65,16 @@ class Readings {
     return text.size();
   }
 
-  // A token is read by its id, by its bytes, or both. If it does not fit, nothing may be asked any more.
-  bool take_token(Chart& chart, TokenId token, std::string_view text) {
-    std::vector<Reading> by_id = read_by_id(chart, token, text.size());
+  // A token is read by its id, by its bytes, or both. If it does not fit, nothing may be asked any more. The position
+  // moves on by `shown`, which is the size of its text, if it has one.
+  bool take_token(Chart& chart, TokenId token, std::string_view text, size_t shown) {
+    std::vector<Reading> by_id = read_by_id(chart, token, shown);
     const size_t before = position_;
     if (text.empty() || take_bytes(chart, text) < text.size()) {
       readings_.clear();
       lexeme_.clear();
     }
-    position_ = before + text.size();
+    position_ = before + shown;
     readings_.insert(readings_.begin(), by_id.begin(), by_id.end());
     keep_first_of_each(readings_);
     return !readings_.empty();

@@ -90,12 +90,13 @@ size_t Segments::take_bytes(std::string_view text) {
   return readings_.take_bytes(*chart_, text);
 }
 
-bool Segments::take_token(TokenId token) {
+bool Segments::take_token(TokenId token, size_t shown) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (token >= vocabulary.n_vocab) return false;
   const CompiledGrammar::Guard guard(*grammar_);
   Chart next = readings_;
-  if (!next.take_token(*chart_, token, vocabulary.text(token))) return false;
+  const std::string_view text = vocabulary.text(token);
+  if (!next.take_token(*chart_, token, text, text.empty() ? shown : text.size())) return false;
   readings_ = std::move(next);
   return true;
 }

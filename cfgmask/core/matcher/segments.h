@@ -72,8 +72,8 @@ class Segments {
 
   // How many bytes of a text, without a token, fit; these are taken.
   size_t take_bytes(std::string_view text);
-  // Whether the token fits; if so, it was taken.
-  bool take_token(TokenId token);
+  // Whether the token fits; if so, it was taken. One without text has so many bytes that are shown for it.
+  bool take_token(TokenId token, size_t shown);
 
   struct Event {
     bool begins;
