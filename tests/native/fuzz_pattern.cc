@@ -15,15 +15,15 @@ namespace cfgmask::testing {
 namespace {
 
 constexpr std::array kPieces = std::to_array<const char32_t*>({
-    U"a",      U"b",         U"-",        U" ",        U"\n",      U"#",         U"\u00e9",  U"\u0663",    U"|",
-    U"(",      U")",         U"[",        U"]",        U"{",       U"}",         U"*",       U"+",         U"?",
-    U".",      U"^",         U"$",        U"\\",       U"&&",      U"--",        U"~~",      U"[^",        U"]]",
-    U"{2}",    U"{,2}",      U"{2,1}",    U"{ 2 , }",  U"{9",      U"(?",        U"(?:",     U"(?=",       U"(?<!",
-    U"(?>",    U"(?P<n>",    U"(?<n>",    U"(?<",      U"(?P=n)",  U"(?i)",      U"(?x:",    U"(?-u:",     U"(?is-m",
-    U"(?#",    U"(?R)",      U"(?+1)",    U"(?&n",     U"(?(1)",   U"(?P>",      U"\\d",     U"\\W",       U"\\p{L}",
-    U"\\P{^L", U"\\p{sc=",   U"\\pL",     U"\\x4",     U"\\x41",   U"\\x{41}",   U"\\u{",    U"\\uD83D",   U"\\uDE00",
-    U"\\U0001", U"\\012",    U"\\400",    U"\\1",      U"\\k<n>",  U"\\g{",      U"\\cA",    U"\\N{a}",    U"\\N{",
-    U"\\b",    U"\\b{end}",  U"\\B",      U"\\A",      U"\\z",     U"\\q{",      U"[:alpha:]", U"[:^",     U"{99999999999}",
+    U"a",       U"b",        U"-",     U" ",       U"\n",     U"#",       U"\u00e9",    U"\u0663",  U"|",
+    U"(",       U")",        U"[",     U"]",       U"{",      U"}",       U"*",         U"+",       U"?",
+    U".",       U"^",        U"$",     U"\\",      U"&&",     U"--",      U"~~",        U"[^",      U"]]",
+    U"{2}",     U"{,2}",     U"{2,1}", U"{ 2 , }", U"{9",     U"(?",      U"(?:",       U"(?=",     U"(?<!",
+    U"(?>",     U"(?P<n>",   U"(?<n>", U"(?<",     U"(?P=n)", U"(?i)",    U"(?x:",      U"(?-u:",   U"(?is-m",
+    U"(?#",     U"(?R)",     U"(?+1)", U"(?&n",    U"(?(1)",  U"(?P>",    U"\\d",       U"\\W",     U"\\p{L}",
+    U"\\P{^L",  U"\\p{sc=",  U"\\pL",  U"\\x4",    U"\\x41",  U"\\x{41}", U"\\u{",      U"\\uD83D", U"\\uDE00",
+    U"\\U0001", U"\\012",    U"\\400", U"\\1",     U"\\k<n>", U"\\g{",    U"\\cA",      U"\\N{a}",  U"\\N{",
+    U"\\b",     U"\\b{end}", U"\\B",   U"\\A",     U"\\z",    U"\\q{",    U"[:alpha:]", U"[:^",     U"{99999999999}",
     U"\xD800",
 });
 
@@ -43,7 +43,6 @@ void check_tree(const PatternSyntax& found, size_t size) {
         CHECK(found.tree.text(node).size() == node.size);
         break;
       case Kind::kRange:
-        // What is wrong may stay in a class.
         CHECK(node.low <= node.high && node.high <= 0x10FFFF);
         break;
       case Kind::kProperty:
@@ -77,7 +76,6 @@ void check_pattern(ByteSource& source, std::u32string_view pattern) {
   const PatternSyntax found = read_pattern(pattern, name, kFlags[source.below(kFlags.size())], options);
   for (const PatternProblem& problem : found.problems) {
     CHECK(problem.start <= problem.end && !problem.code.empty());
-    // A comment that is cut off may be shorter than its head.
     CHECK(problem.end <= pattern.size());
   }
   CHECK(found.problems.size() <= PatternScanner::kMaxProblems);
