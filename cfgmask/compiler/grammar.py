@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from cfgmask.tools.answer import Answer
     from cfgmask.tools.read import Tool
     from cfgmask.tools.style import Style
+    from cfgmask.types import ReadType
     from cfgmask.values import Parser
     from cfgmask.values.reading import Reading
     from cfgmask.vocabulary import Vocabulary
@@ -189,9 +190,7 @@ class Grammar(Generic[Value_co]):
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
         """Warnings and annotations that were found while the grammar was read. No limit is crossed by asking."""
-        if isinstance(self._ir, GrammarIR) or self._notes is None:
-            return self.ir.notes
-        return self._notes()
+        return self.ir.notes if self._notes is None else self._notes()
 
     def parse(
         self,
@@ -484,6 +483,7 @@ class Grammar(Generic[Value_co]):
         cls,
         kind: Any,
         *,
+        strict: bool = False,
         limits: Limits | None = None,
         whitespace: str = DEFAULTS.whitespace,
         item_separator: str = DEFAULTS.item_separator,
@@ -497,18 +497,25 @@ class Grammar(Generic[Value_co]):
         formats: Literal["assert", "annotate"] = DEFAULTS.formats,
         on_unsupported: Literal["error", "relax"] = DEFAULTS.on_unsupported,
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
-        pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
+        pattern_dialect: Literal["ecma", "python", "rust"] | None = None,
     ) -> Grammar:
-        """JSON texts from which a value of a Python type can be made. See docs/python.md.
+        """JSON texts from which a value of a Python type can be made. See docs/types.md.
 
-        kind     bool, int, float, str, None, Any, a date, time or UUID; Literal, Enum or a union; a list, tuple, set or
-                 dict; a dataclass, TypedDict or model of pydantic; Annotated with constraints
+        kind     any type that Pydantic has a JSON Schema for (`pip install 'cfgmask[types]'`), or a function, whose
+                 arguments are the value. Without Pydantic: enums, Literal, dataclasses of JSON's own types
+        strict   whether it is an error if the grammar cannot check all that the type does: Python validators, URLs.
+                 False: these are `notes`
         syntax   "call": constructor calls, `Point(x=1, name='a')`; see docs/how-to/constructor-calls.md. White space,
                  separators and escapes cannot be chosen then
+        pattern_dialect  how patterns in the type are read. None: as Pydantic does
         The other arguments are those of `from_json_schema`.
         Errors: GrammarError names each part of the type that has no JSON Schema.
         """
+        from cfgmask.types import read_type
+
         if syntax == "call":
+            if strict:
+                _refuse_notes(read_type(kind, pattern_dialect))
             chosen = _options(
                 whitespace,
                 item_separator,
@@ -522,14 +529,15 @@ class Grammar(Generic[Value_co]):
                 formats,
                 on_unsupported,
                 unknown_keywords,
-                pattern_dialect,
+                pattern_dialect or DEFAULTS.pattern_dialect,
             )
             return cls._from_call(kind, chosen, _limits(limits))
-        from cfgmask.types import schema_of
-        from cfgmask.types.instances import instance_of
 
+        read = read_type(kind, pattern_dialect)
+        if strict:
+            _refuse_notes(read)
         made = cls.from_json_schema(
-            schema_of(kind),
+            read.schema,
             name=f"<{getattr(kind, '__name__', kind)}>",
             limits=limits,
             whitespace=whitespace,
@@ -544,9 +552,12 @@ class Grammar(Generic[Value_co]):
             formats=formats,
             on_unsupported=on_unsupported,
             unknown_keywords=unknown_keywords,
-            pattern_dialect=pattern_dialect,
+            pattern_dialect=read.dialect,
         )
-        made._reading = partial(_json_reading, syntax, partial(instance_of, kind))
+        notes_of_schema = made._notes
+        assert notes_of_schema is not None
+        made._notes = lambda: (*read.notes, *notes_of_schema())
+        made._reading = partial(_json_reading, syntax, read.instance)
         return made
 
     @classmethod
@@ -865,6 +876,11 @@ class Grammar(Generic[Value_co]):
 def recipe_of(grammar: Grammar) -> Recipe | None:
     """How a grammar was made; None where it was made of its intermediate form."""
     return grammar._recipe
+
+
+def _refuse_notes(read: ReadType) -> None:
+    if read.notes:
+        raise GrammarError([replace(note, severity="error") for note in read.notes])
 
 
 def _json_reading(

@@ -39,7 +39,7 @@ from tests.docs.pages import (
 from tests.json_schema.judge import accepts, vocabulary
 
 PACKAGE = ROOT / "cfgmask"
-OPTIONAL = {"gguf", "llama_cpp", "tiktoken", "torch", "transformers"}
+OPTIONAL = {"gguf", "llama_cpp", "pydantic", "tiktoken", "torch", "transformers"}
 TORCH = {"torch", "transformers"}
 
 ALL = [block for page in PAGES for block in blocks(page)]

@@ -6,8 +6,6 @@ import dataclasses
 import pickle
 from typing import Annotated, Any
 
-import annotated_types
-import pydantic
 import pytest
 
 import cfgmask
@@ -19,7 +17,7 @@ BYTES = cfgmask.Vocabulary.from_bytes([bytes([i]) for i in range(256)] + [b""], 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 
 
-def add(a: int, b: Annotated[int, annotated_types.Ge(0)] = 0) -> int:
+def add(a: int, b: int = 0) -> int:
     """The sum of two numbers."""
     return a + b
 
@@ -30,13 +28,6 @@ class Move:
 
     to: str
     fast: bool = False
-
-
-class Search(pydantic.BaseModel):
-    """Search for something."""
-
-    query: str
-    limit: int = 10
 
 
 def _accepts(grammar: cfgmask.Grammar, text: str) -> bool:
@@ -120,17 +111,26 @@ def test_custom_and_builtin_tools() -> None:
 
 
 def test_python() -> None:
-    grammar = cfgmask.Grammar.from_tools([add, Move, Search], style="generic")
+    grammar = cfgmask.Grammar.from_tools([add, Move], style="generic")
     assert _accepts(grammar, _call("add", '{"a": 1}'))
-    assert not _accepts(grammar, _call("add", '{"a": 1, "b": -1}'))
     assert not _accepts(grammar, _call("add", '{"b": 1}'))
     assert _accepts(grammar, _call("Move", '{"to": "x", "fast": true}'))
+    assert [tool.description for tool in read_tools([add, Move])] == ["The sum of two numbers.", "Move somewhere."]
+
+
+def test_python_by_pydantic() -> None:
+    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
+    def press(key: str, times=1) -> None:  # type: ignore[no-untyped-def]
+        """Press a key."""
+
+    press.__annotations__["times"] = Annotated[int, pydantic.Field(ge=0)]
+    search = pydantic.create_model("Search", __doc__="Search for something.", query=(str, ...), limit=(int, 10))
+    grammar = cfgmask.Grammar.from_tools([press, search], style="generic")
+    assert _accepts(grammar, _call("press", '{"key": "a", "times": 2}'))
+    assert not _accepts(grammar, _call("press", '{"key": "a", "times": -1}'))
     assert _accepts(grammar, _call("Search", '{"query": "x", "limit": 3}'))
-    assert [tool.description for tool in read_tools([add, Move, Search])] == [
-        "The sum of two numbers.",
-        "Move somewhere.",
-        "Search for something.",
-    ]
+    assert [tool.description for tool in read_tools([press, search])] == ["Press a key.", "Search for something."]
 
 
 def _positional(a: int, /) -> None: ...

@@ -5,14 +5,21 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import re
+import sys
 import typing
 import uuid
-from typing import Annotated, Any, Literal, Optional, TypedDict, Union
+from typing import Annotated, Any, Literal, Optional, Union
 
 import pytest
 
-import cfgmask
-from tests.lark.engine import VOCABULARY, accepts
+pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+
+import annotated_types as at  # noqa: E402
+from typing_extensions import TypedDict  # noqa: E402
+
+import cfgmask  # noqa: E402
+from tests.lark.engine import VOCABULARY, accepts  # noqa: E402
 
 
 class Colour(enum.Enum):
@@ -20,20 +27,10 @@ class Colour(enum.Enum):
     GREEN = "green"
 
 
-class Bound:
-    """As those of `annotated_types` are."""
-
-    def __init__(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-    def __repr__(self) -> str:
-        return "Bound"
-
-
 @dataclasses.dataclass
 class Person:
-    name: Annotated[str, Bound(min_length=1, max_length=5), "how others call them"]
-    age: Annotated[int, Bound(ge=0), Bound(lt=150)] = 0
+    name: Annotated[str, at.Len(1, 5), "how others call them"]
+    age: Annotated[int, at.Ge(0), at.Lt(150)] = 0
     likes: list[Colour] = dataclasses.field(default_factory=list)
     seen: int = dataclasses.field(default=0, init=False)
 
@@ -80,9 +77,9 @@ CASES: dict[str, tuple[Any, list[str], list[str]]] = {
     "a long tuple": (tuple[int, ...], ["[]", "[1,2,3]"], ['["a"]']),
     "set": (set[int], ["[1,2]"], ["[1,1]"]),
     "dict": (dict[str, int], ["{}", '{"a":1}'], ['{"a":"b"}']),
-    "numbers": (Annotated[int, Bound(ge=3, multiple_of=2)], ["4", "10"], ["2", "5"]),
-    "text": (Annotated[str, Bound(pattern="^a+$")], ['"aa"'], ['"b"']),
-    "items": (Annotated[list[int], Bound(min_length=1)], ["[1]"], ["[]"]),
+    "numbers": (Annotated[int, at.Ge(3), at.MultipleOf(2)], ["4", "10"], ["2", "5"]),
+    "text": (Annotated[str, pydantic.Field(pattern="^a+$")], ['"aa"'], ['"b"']),
+    "items": (Annotated[list[int], at.MinLen(1)], ["[1]"], ["[]"]),
     "dataclass": (
         Person,
         ['{"name":"Ann"}', '{"name":"Ann","age":3,"likes":["red"]}'],
@@ -107,23 +104,19 @@ def test_language(name: str) -> None:
     assert [text for text in refused if accepts(compiled, text)] == []
 
 
-@dataclasses.dataclass
-class Wrong:
-    first: bytes
-    second: list[complex]
-    third: dict[int, str]
-    fourth: Annotated[int, Bound(min_length=1)]
-    fifth: Annotated[int, object]
-    sixth: Literal[b"a"]
+class Wrong(pydantic.BaseModel):
+    first: typing.Callable[[], int]
+    second: list[type[int]]
+    third: dict[tuple[int, int], str]
+    fourth: dict[Literal[1], str] | None
+    fifth: Annotated[Colour, pydantic.Field(pattern="a"), pydantic.PlainSerializer(str)]
 
 
 MESSAGES = [
-    "Wrong.first: the class `bytes` has no JSON Schema",
-    "Wrong.second[]: the class `complex` has no JSON Schema",
-    "Wrong.third: the keys of a dict must be str",
-    "Wrong.fourth: `Bound` does not apply here: there is no `min_length` of such values",
-    "Wrong.fifth: `<class 'object'>` is not a constraint that a schema can hold",
-    "Wrong.sixth: the value `b'a'` has no JSON",
+    "Wrong.first: no JSON stands for it (CallableSchema)",
+    "Wrong.second[]: no JSON stands for it (a class: <class 'int'>)",
+    "Wrong.third[key]: no JSON stands for it (a key that is no text)",
+    "Wrong.fourth[key]: no JSON stands for it (a key that is no text)",
 ]
 
 
@@ -134,10 +127,29 @@ def test_all_problems_are_reported() -> None:
     assert {problem.code for problem in caught.value.diagnostics} == {"type-unsupported"}
 
 
-@pytest.mark.parametrize("kind", [5, "int", typing.TypeVar("T"), typing.Callable[[], int], object])
+def test_pydantic_may_refuse_to_read_a_type() -> None:
+    """It stops at the first problem then, and does not say where that is."""
+    kind = dataclasses.make_dataclass("Bad", [("a", int), ("b", bytearray)])
+    with pytest.raises(cfgmask.GrammarError) as caught:
+        cfgmask.Grammar.from_type(kind)
+    (problem,) = caught.value.diagnostics
+    assert problem.message == (
+        "Bad: Pydantic cannot read it: Unable to generate pydantic-core schema for <class 'bytearray'>"
+    )
+
+
+@pytest.mark.parametrize("kind", [5, [5], {"a": int}, typing.Callable[[], int], bytearray, typing.NoReturn])
 def test_what_is_no_type_of_json_is_refused(kind: Any) -> None:
     with pytest.raises(cfgmask.GrammarError, match="type-unsupported"):
         cfgmask.Grammar.from_type(kind)
+
+
+@pytest.mark.parametrize("text", ["int", "__import__('no_such_module')"])
+def test_texts_are_not_evaluated(text: str) -> None:
+    """Pydantic takes a text as the name of a type, and evaluates that."""
+    for kind in (text, typing.ForwardRef(text)):
+        with pytest.raises(cfgmask.GrammarError, match="a text is no type"):
+            cfgmask.Grammar.from_type(kind)
 
 
 def test_depth_is_bounded() -> None:
@@ -161,12 +173,9 @@ def test_size_is_bounded() -> None:
     assert cfgmask.Grammar.from_type(shared)
 
 
-@pytest.mark.parametrize("comment", [{"unit": "m"}, [1], bytearray(b"x")])
-def test_what_has_no_hash_is_no_constraint(comment: Any) -> None:
-    with pytest.raises(cfgmask.GrammarError, match="is not a constraint that a schema can hold"):
-        cfgmask.Grammar.from_type(list[Annotated[int, comment]])
-    with pytest.raises(cfgmask.GrammarError, match="has no JSON"):
-        cfgmask.Grammar.from_type(list[Literal[comment]])
+@pytest.mark.parametrize("comment", [{"unit": "m"}, [1], bytearray(b"x"), object()])
+def test_comments_may_be_anything(comment: Any) -> None:
+    assert cfgmask.Grammar.from_type(list[Annotated[int, comment]]).notes == ()
 
 
 def test_options_are_those_of_schemas() -> None:
@@ -191,8 +200,6 @@ def test_tuples() -> None:
 
 
 def test_dataclasses_of_pydantic_keep_their_constraints() -> None:
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
-
     @pydantic.dataclasses.dataclass
     class Constrained:
         a: int = pydantic.Field(ge=3)
@@ -204,16 +211,16 @@ def test_dataclasses_of_pydantic_keep_their_constraints() -> None:
             assert not accepts(compiled, wrap.replace("{}", text))
 
 
-def test_fields_of_pydantic_do_nothing_in_other_dataclasses() -> None:
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
+def test_fields_of_pydantic_in_other_dataclasses() -> None:
     kind = dataclasses.make_dataclass("Plain", [("a", int, pydantic.Field(ge=3))])
-    with pytest.raises(cfgmask.GrammarError, match="as a default does nothing in this dataclass"):
-        cfgmask.Grammar.from_type(kind)
+    compiled = cfgmask.compile(cfgmask.Grammar.from_type(kind), VOCABULARY)
+    assert accepts(compiled, '{"a": 3}')
+    for text in ("{}", '{"a": 0}'):
+        assert not accepts(compiled, text)
 
 
 @pytest.mark.parametrize(("extra", "accepted"), [(None, False), ("ignore", False), ("forbid", False), ("allow", True)])
 def test_models_have_further_keys_only_if_they_keep_them(extra: Any, accepted: bool) -> None:
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     config = None if extra is None else pydantic.ConfigDict(extra=extra)
     inner = pydantic.create_model("Inner", a=(int, ...), __config__=config)
     for kind, wrap in (
@@ -227,14 +234,12 @@ def test_models_have_further_keys_only_if_they_keep_them(extra: Any, accepted: b
 
 
 def test_conint() -> None:
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     compiled = cfgmask.compile(cfgmask.Grammar.from_type(pydantic.conint(gt=3)), VOCABULARY)
     assert accepts(compiled, "4")
     assert not accepts(compiled, "3")
 
 
 def test_pydantic() -> None:
-    pydantic = pytest.importorskip("pydantic", reason="pydantic is not installed")
     inner = pydantic.create_model("Inner", n=(Annotated[int, pydantic.Field(ge=1)], ...))
     model = pydantic.create_model("Model", inner=(inner, ...), __config__=pydantic.ConfigDict(extra="forbid"))
     kind = dataclasses.make_dataclass(
@@ -245,3 +250,58 @@ def test_pydantic() -> None:
     assert not accepts(compiled, '{"model":{"inner":{"n":0}},"length":"ab"}')
     assert not accepts(compiled, '{"model":{"inner":{"n":1},"x":1},"length":"ab"}')
     assert not accepts(compiled, '{"model":{"inner":{"n":1}},"length":"abc"}')
+
+
+def test_notes_have_places_and_places_are_told_once() -> None:
+    inner = pydantic.create_model("Inner", url=(pydantic.HttpUrl, ...), even=(Annotated[int, at.Predicate(bool)], 2))
+    outer = pydantic.create_model("Outer", one=(inner, ...), more=(dict[str, list[inner]], ...))
+    grammar = cfgmask.Grammar.from_type(outer)
+    messages = [
+        "Inner.url: not all is checked that makes a text a URL",
+        "Inner.even: not all that Pydantic checks is in the schema",
+    ]
+    assert [note.message for note in grammar.notes] == messages
+    assert grammar.ir
+    assert [note.message for note in grammar.notes] == messages
+
+
+def test_keys_of_patterns_are_without_others() -> None:
+    kind = dict[Annotated[str, pydantic.Field(pattern="^a")], int]
+    compiled = cfgmask.compile(cfgmask.Grammar.from_type(kind), VOCABULARY)
+    assert accepts(compiled, '{"ab": 1}')
+    assert not accepts(compiled, '{"b": 1}')
+
+
+def test_patterns_of_one_type_are_of_one_engine() -> None:
+    kind = tuple[Annotated[str, pydantic.Field(pattern="a")], Annotated[str, pydantic.Field(pattern=re.compile("b"))]]
+    with pytest.raises(cfgmask.GrammarError, match="both of Pydantic's engines"):
+        cfgmask.Grammar.from_type(kind)
+
+
+def test_a_discriminator_must_be_written() -> None:
+    """Pydantic needs it even if the field has a default, which its schema does not say."""
+    cat = pydantic.create_model("Cat", kind=(Literal["cat"], "cat"), n=(int, ...))
+    dog = pydantic.create_model("Dog", kind=(Literal["dog"], "dog"))
+    kind = Annotated[Union[cat, dog], pydantic.Field(discriminator="kind")]  # noqa: UP007
+    compiled = cfgmask.compile(cfgmask.Grammar.from_type(kind), VOCABULARY)
+    assert accepts(compiled, '{"kind": "cat", "n": 1}')
+    assert accepts(compiled, '{"kind": "dog"}')
+    for text in ('{"n": 1}', "{}", '{"kind": "dog", "n": 1}'):
+        assert not accepts(compiled, text)
+
+
+def test_a_typed_dict_of_typing_needs_a_newer_python() -> None:
+    kind = typing.TypedDict("kind", {"a": int})  # noqa: UP013
+    if sys.version_info >= (3, 12):
+        assert cfgmask.Grammar.from_type(kind).parse('{"a": 1}') == {"a": 1}
+    else:
+        with pytest.raises(cfgmask.GrammarError, match=r"use `typing_extensions\.TypedDict`"):
+            cfgmask.Grammar.from_type(kind)
+
+
+def test_the_core_schema_of_a_model_stays_as_it_is() -> None:
+    kind = Annotated[typing.Mapping[str, int], at.MinLen(1)]
+    model = pydantic.create_model("Model", a=(kind, ...))
+    before = model.model_json_schema()
+    cfgmask.Grammar.from_type(model)
+    assert model.model_json_schema() == before

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from cfgmask.types.call.tree import Leaf
-from cfgmask.types.instances import instance_of
-from cfgmask.types.schema import schema_of
+from cfgmask.types.read import read_type
 
 # What a literal of Python must be for these; Pydantic also takes 1 for True, and '1' for 1.
 _EXACT: dict[Any, tuple[type, ...]] = {
@@ -21,19 +19,20 @@ _EXACT: dict[Any, tuple[type, ...]] = {
 
 def read_leaf(kind: Any) -> Leaf:
     """The literals of a type. Errors: GrammarError."""
-    return Leaf(kind, schema_of(kind), None, partial(_instance, kind))
+    read = read_type(kind)
+    exact = _EXACT.get(kind if isinstance(kind, type) else None)
+
+    def instance(value: Any) -> Any:
+        if exact is not None and type(value) not in exact:
+            raise ValueError(f"{value!r:.60} is no {kind.__name__}")
+        return read.instance(value, None)
+
+    return Leaf(kind, read.schema, read.dialect, instance)
 
 
 def schema_without_definitions(kind: Any) -> dict[str, Any]:
     """The keywords of a type's own schema. Errors: GrammarError."""
-    schema = schema_of(kind)
+    schema = read_type(kind).schema
     for bounds in schema.pop("allOf", []):
         schema |= bounds
     return schema
-
-
-def _instance(kind: Any, value: Any) -> Any:
-    exact = _EXACT.get(kind if isinstance(kind, type) else None)
-    if exact is not None and type(value) not in exact:
-        raise ValueError(f"{value!r:.60} is no {kind.__name__}")
-    return instance_of(kind, value, None)
