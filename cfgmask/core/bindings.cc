@@ -593,6 +593,24 @@ nb::object row_error(const std::exception_ptr& error) {
   }
 }
 
+// Keeps other threads and signal handlers off the matchers of a batch. The GIL guards it.
+class AllInUse {
+ public:
+  explicit AllInUse(std::span<PyMatcher* const> matchers) : matchers_(matchers) { set(true); }
+  AllInUse(const AllInUse&) = delete;
+  AllInUse& operator=(const AllInUse&) = delete;
+  ~AllInUse() { set(false); }
+
+ private:
+  void set(bool in_use) {
+    for (PyMatcher* matcher : matchers_) {
+      if (matcher != nullptr) matcher->in_use.by_another = in_use;
+    }
+  }
+
+  std::span<PyMatcher* const> matchers_;
+};
+
 nb::list fill_batch(const nb::sequence& matchers, const nb::object& bits, size_t threads) {
   if (threads == 0) throw nb::value_error("threads must be at least 1");
   const nb::list alive = elements_of(matchers);
@@ -620,7 +638,9 @@ nb::list fill_batch(const nb::sequence& matchers, const nb::object& bits, size_t
     rows.push_back({all[i] == nullptr ? nullptr : &all[i]->matcher, mask_row(array, i, n_words)});
   }
   {
-    const GilRelease release;
+    const AllInUse in_use(all);
+    LongCall call(nullptr);
+    call.release();
     fill_masks(rows, threads);
   }
   nb::list errors;

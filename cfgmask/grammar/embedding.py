@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import is_
 
 from cfgmask.grammar import ir
 from cfgmask.grammar.walk import fold
@@ -29,9 +30,11 @@ def include(grammar: ir.GrammarIR, rules: list[ir.Rule], scopes: list[ir.Scope])
 
 
 def with_operands(expr: ir.Expr, operands: list[ir.Expr]) -> ir.Expr:
-    """The expression with other operands; a leaf stays what it is."""
+    """The expression with other operands; a leaf, and what has these operands already, stays what it is."""
     if isinstance(expr, (ir.Sequence, ir.Choice)):
-        return replace(expr, parts=tuple(operands))
+        if all(map(is_, expr.parts, operands)):
+            return expr
+        return type(expr)(tuple(operands))
     if isinstance(expr, ir.Variants):
         return replace(expr, body=tuple(operands))
     return replace(expr, body=operands[0]) if isinstance(expr, (ir.Repeat, ir.Guarded)) else expr

@@ -47,12 +47,15 @@ Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
 
 
 class TooManyAlternatives(Exception):
-    """A set would have too many alternatives for one type; says which bound was crossed, in words."""
+    """A set would have too many alternatives for one type; says which bound was crossed, and what helps, in words."""
 
     def __init__(
-        self, bound: str = f"the combinations of this schema's parts are more than {MAX_ALTERNATIVES} alternatives"
+        self,
+        bound: str = f"the combinations of this schema's parts are more than {MAX_ALTERNATIVES} alternatives",
+        help: str = "make the alternatives differ in the value of a required property",
     ) -> None:
         super().__init__(bound)
+        self.help = help
 
 
 def intersect(a: Normal, b: Normal) -> Normal:

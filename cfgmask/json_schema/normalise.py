@@ -280,7 +280,7 @@ class Normaliser:
                 "schema-too-many-alternatives",
                 str(error),
                 pointer=pointer,
-                help="make the alternatives differ in the value of a required property",
+                help=error.help,
             )
         )
         return EVERYTHING

@@ -26,8 +26,8 @@ from cfgmask.json_schema.scalar_keywords import read_pattern
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue
 
-# Patterns that overlap each other sort the keys into so many classes at most.
-_MAX_CLASSES = 64
+# Patterns that overlap each other sort the keys into so many classes at most, as in the core (`kMaxOverlaps`).
+_MAX_CLASSES = 128
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,8 @@ def _classes(rules: list[_PatternRule], additional: Conjunction) -> tuple[KeyCla
         found = [entry for entry in split if not entry[0].is_empty]
         if len(found) > _MAX_CLASSES:
             raise TooManyAlternatives(
-                f"the patterns of patternProperties overlap, and sort the keys into more than {_MAX_CLASSES} classes"
+                f"the patterns of patternProperties overlap, and sort the keys into more than {_MAX_CLASSES} classes",
+                help="write fewer patterns, or patterns that match no key together",
             )
     classes = [KeyClass(keys, value if matched else additional) for keys, value, matched in found]
     return tuple(entry for entry in classes if entry.value != NEVER)

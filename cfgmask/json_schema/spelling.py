@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cfgmask.grammar.embedding import with_operands
-from cfgmask.grammar.ir import Expr, GrammarIR, Terminal
+from cfgmask.grammar.ir import Expr, GrammarIR, Rule, Terminal
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, RegexTree, text
 from cfgmask.grammar.walk import fold
 from cfgmask.grammar.white_space import NATURAL_GAP, NATURAL_SPACE
@@ -58,7 +58,11 @@ def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
             return terminal(expr)
         return with_operands(expr, parts)
 
-    return replace(grammar, rules=tuple(replace(rule, body=fold(rule.body, combine)) for rule in grammar.rules))
+    def written(rule: Rule) -> Rule:
+        body = fold(rule.body, combine)
+        return rule if body is rule.body else replace(rule, body=body)
+
+    return replace(grammar, rules=tuple(map(written, grammar.rules)))
 
 
 def _canonical(tree: RegexTree) -> RegexTree:

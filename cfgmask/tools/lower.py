@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
-from cfgmask.errors import GrammarError
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.grammar.ir import Part
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
@@ -254,7 +254,17 @@ class _Lowering:
                     found[id(node)] = part
             except GrammarError as error:
                 self.problems += placed(error.diagnostics, node.at)
+            except LimitExceeded as error:
+                raise self._placed_limit(error, number) from None
         return found
+
+    def _placed_limit(self, error: LimitExceeded, number: int) -> LimitExceeded:
+        """What was exceeded, and by which schemas: some limits are those of one schema, others of all together."""
+        node = self._schemas[number]
+        detail = f"the schema at {node.at}"
+        if error.limit in ("max_rules", "max_search_steps") and number > 0:
+            detail = f"{number + 1} of the {len(self._schemas)} schemas together, up to the one at {node.at}"
+        return LimitExceeded(error.limit, error.value, detail)
 
     def _schema(self, schema: Any, form: str, at: str) -> Schema:
         node = Schema(schema, form, self._options, at=at)

@@ -167,8 +167,36 @@ def test_notes_of_plain_schemas_are_those_of_their_rules(schema: dict[str, Any])
 
 
 def test_a_bound_on_classes_of_keys_is_named_as_it_is() -> None:
-    with pytest.raises(cfgmask.GrammarError, match="sort the keys into more than 64 classes"):
-        Grammar.from_json_schema(SEVEN, property_order="any")
+    eight = {"patternProperties": {c: {"type": "integer"} for c in "abcdefgh"}}
+    for options in OPTIONS:
+        with pytest.raises(
+            cfgmask.GrammarError, match=r"sort the keys into more than 128 classes[^?]*write fewer patterns"
+        ):
+            Grammar.from_json_schema(eight, **options)
+
+
+OPTIONS: list[dict[str, Any]] = [{}, {"property_order": "any"}, {"indent": 2}, {"syntax": "yaml"}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_all_ways_read_seven_patterns(options: dict[str, Any]) -> None:
+    """One way had room for 128 classes of keys, and the other for half as many."""
+    grammar = Grammar.from_json_schema(SEVEN, **options)
+    again = pickle.loads(pickle.dumps(grammar))
+    assert {note.severity for note in grammar.notes} <= {"note"}
+    assert (again.ir, again.notes) == (grammar.ir, grammar.notes)
+    named = Grammar.from_lark("start: @named", grammars={"named": grammar})
+
+    def written(key: str, value: int | None) -> str:
+        if options.get("syntax") == "yaml":
+            return f"{key}: {json.dumps(value)}\n"
+        return json.dumps({key: value}, indent=options.get("indent"))
+
+    for read in (grammar, again, named):
+        read.parse(written("abc", 1))
+        read.parse(written("x", None))
+        with pytest.raises(cfgmask.ParseError):
+            read.parse(written("abc", None))
 
 
 @pytest.mark.parametrize("name", ["jsonc", "xml_elements", "sql"])

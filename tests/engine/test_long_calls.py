@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 import signal
 import threading
 import time
@@ -11,6 +13,7 @@ from types import FrameType
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import cfgmask
 from cfgmask import Grammar
@@ -220,3 +223,52 @@ def test_threads_that_share_a_grammar_wait_for_each_other() -> None:
         compiled.clear_masks()
         time.sleep(0.001)
     assert found == [30] * 4
+
+
+def batch() -> list[cfgmask.Matcher]:
+    """Matchers of one grammar, whose masks take some milliseconds each at first: every token leads to new states."""
+    words = ("".join(word).encode() for n in range(2, 12) for word in itertools.product("ab", repeat=n))
+    vocabulary = cfgmask.Vocabulary.from_bytes([*ALL_BYTES.tokens, *words], ALL_BYTES.end_tokens)
+    compiled = cfgmask.compile(Grammar.from_regex("[ab]*a[ab]{19}"), vocabulary)
+    choose = random.Random(0)
+    matchers = [compiled.matcher() for _ in range(64)]
+    for matcher in matchers:
+        matcher.advance_bytes(bytes(choose.choices(b"ab", k=24)))
+    return matchers
+
+
+def bits_of(matchers: list[cfgmask.Matcher], threads: int = 1) -> NDArray[np.uint32]:
+    bits = np.zeros((len(matchers), -(-matchers[0].compiled.vocabulary.n_vocab // 32)), np.uint32)
+    assert cfgmask.fill_masks(matchers, bits, threads=threads) == [None] * len(matchers)
+    return bits
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_signal_ends_a_batch(threads: int) -> None:
+    begin = time.process_time()
+    expected = bits_of(batch())
+    whole = time.process_time() - begin
+    matchers = batch()
+    bits = np.zeros_like(expected)
+    begin = time.process_time()
+    with alarm(0.01, raise_rung), pytest.raises(Rung):
+        cfgmask.fill_masks(matchers, bits, threads=threads)
+    assert time.process_time() - begin < whole / 2
+    assert (bits_of(matchers, threads) == expected).all()
+
+
+def test_matchers_of_a_batch_are_nobody_elses() -> None:
+    matchers = batch()
+    errors: list[str] = []
+
+    def meddle() -> None:
+        for call in (lambda: matchers[-1].advance(ord("a")), lambda: bits_of(matchers[:3])):
+            try:
+                call()
+            except RuntimeError as error:
+                errors.append(str(error))
+
+    with alarm(0.01, meddle):
+        bits_of(matchers)
+    assert [error[:28] for error in errors] == ["another thread or a signal h"] * 2
+    matchers[-1].advance(ord("a"))

@@ -16,7 +16,7 @@ import time
 from collections import Counter
 
 from tests.hostile.all_cases import cases
-from tests.hostile.runner import CPU, HANG, Bounds, Result, run_cases, with_stack
+from tests.hostile.runner import Bounds, Result, run_cases, with_stack
 
 
 def main() -> int:
@@ -43,7 +43,7 @@ def main() -> int:
     outcomes: Counter[str] = Counter()
     for result in run_cases(chosen, bounds, arguments.jobs, until=until):
         outcomes[result.outcome.split()[0]] += 1
-        if not result.is_right and not is_known_to_be_slow(result):
+        if not result.is_right:
             wrong.append(result)
         if arguments.table or not result.is_right:
             print(line(result), flush=True)
@@ -52,22 +52,6 @@ def main() -> int:
     )
     print(f"{len(wrong)} with an unexpected outcome")
     return 1 if wrong else 0
-
-
-# These take longer than they should. Whoever makes one faster takes it out of here.
-KNOWN_TO_BE_SLOW = (
-    "lark/nested counts",
-    "lark/nested few counts",
-    "lark/rules, large counts",
-    "lark/terminals, optional last",
-    "schema/colliding names",
-    "vocabulary/saved, many lengths",
-)
-
-
-def is_known_to_be_slow(result: Result) -> bool:
-    """Whether the input only took too long, as is known of it."""
-    return result.outcome in (CPU, HANG) and result.case.name.startswith(KNOWN_TO_BE_SLOW)
 
 
 def line(result: Result) -> str:

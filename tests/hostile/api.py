@@ -676,6 +676,38 @@ def run(i):
 for i in range(4): threading.Thread(target=run, args=(i,), daemon=True).start()
 time.sleep(0.3)
 """,
+    "daemon threads in fill_masks that are new": """
+import itertools, threading, time, numpy as np, cfgmask
+tokens = [bytes([b]) for b in range(256)] + [b""]
+vocabulary = cfgmask.Vocabulary.from_bytes(tokens, 256)
+number = itertools.count()
+def run():
+    bits = np.zeros((8, 9), np.uint32)
+    while True:
+        compiled = cfgmask.compile(cfgmask.Grammar.from_regex(f"[a-z]+{next(number)}"), vocabulary)
+        matchers = [compiled.matcher() for _ in range(8)]
+        for i, matcher in enumerate(matchers): matcher.advance_bytes(b"a" * i)
+        cfgmask.fill_masks(matchers, bits, threads=2)
+for _ in range(6): threading.Thread(target=run, daemon=True).start()
+time.sleep(0.3)
+""",
+    "daemon threads that compile": """
+import itertools, threading, time, cfgmask
+tokens = [bytes([b]) for b in range(256)] + [b""]
+vocabulary = cfgmask.Vocabulary.from_bytes(tokens, 256)
+number = itertools.count()
+def run():
+    while True:
+        i = next(number)
+        lark = f'start: "x{i}" @s | /a(?=b{i})/ | A\\nA[lazy]: /.*?{i}/'
+        schema = {"properties": {f"b{i}": {"type": "string", "format": "date", "pattern": f"^(?=a)b{i}"}}}
+        grammar = cfgmask.Grammar.from_lark(lark, grammars={"s": schema})
+        cfgmask.compile(grammar, vocabulary).matcher().expected()
+        grammar = cfgmask.Grammar.from_json_schema(schema, property_order="any")
+        cfgmask.compile(grammar, cfgmask.Vocabulary.from_bytes(tokens, 256), shards=2).matcher().expected()
+for _ in range(6): threading.Thread(target=run, daemon=True).start()
+time.sleep(0.4)
+""",
     "matchers in globals": """
 import cfgmask, sys
 tokens = [bytes([b]) for b in range(256)] + [b""]

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from cfgmask import Grammar
+from tests.collisions import murmur_texts
 from tests.hostile.runner import Case, Times
+from tests.hostile.schema_mixes import mixes
 from tests.hostile.use import use
 
 ANY = frozenset({"accepted", "GrammarError", "LimitExceeded"})
@@ -243,7 +245,7 @@ FIXED: dict[str, tuple[Any, tuple[str, ...]]] = {
         },
         tuple(ANY),
     ),
-    "colliding names": ({"properties": {f"{'x' * (i % 7)}{i}": {} for i in range(16_384)}}, ("accepted",)),
+    "names that collide": ({"properties": {name: {} for name in murmur_texts(12)}}, ("accepted",)),
     "deep pointers": ({"$ref": "#" + "/properties/a" * 5_000}, ("GrammarError",)),
     "bad pointers": ({"$ref": "#/%ff~2~~1"}, ("GrammarError",)),
     "anchors": ({"$ref": "#a", "$defs": {"x": {"$anchor": "a", "$ref": "#a"}}}, ("GrammarError",)),
@@ -346,6 +348,30 @@ def random_ones(n: int) -> Iterator[Case]:
         yield case(f"random {number}", random_schema(random.Random(number)))
 
 
+def alone() -> Iterator[Case]:
+    """Schemas that are read and masked alone: their rules take seconds of Python, in time linear in their size."""
+    for name, names in {
+        "16,384 names": [f"{'x' * (i % 7)}{i}" for i in range(16_384)],
+        "16,384 names that collide": murmur_texts(14),
+    }.items():
+        schema = {"properties": {name: {} for name in names}}
+
+        def run(schema: Any = schema) -> None:
+            use(lambda: Grammar.from_json_schema(schema), masks_alone=True)
+
+        yield Case(f"schema/{name}", run, frozenset(["accepted"]))
+
+
+def mixed(n: int) -> Iterator[Case]:
+    """Every applicator inside of every other, sets that cross, ladders, and random mixes of them, in both orders."""
+    for name, schema, options in mixes(n, seed=1):
+
+        def run(schema: Any = schema, options: dict[str, Any] = options) -> None:
+            use(lambda: Grammar.from_json_schema(schema, **options), masks_alone=True)
+
+        yield Case(f"schema/mix of {name}", run, ANY)
+
+
 def cases() -> Iterator[Case]:
     for name, (schema, expected) in FIXED.items():
         yield case(name, schema, *expected)
@@ -354,3 +380,5 @@ def cases() -> Iterator[Case]:
     yield from nested()
     yield from keywords()
     yield from random_ones(100)
+    yield from alone()
+    yield from mixed(100)

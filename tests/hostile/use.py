@@ -56,17 +56,19 @@ def own_vocabulary() -> cfgmask.Vocabulary:
     )
 
 
-def use(read: Read, *, dead_ends: bool = False, seed: int = 0) -> None:
+def use(read: Read, *, dead_ends: bool = False, seed: int = 0, masks_alone: bool = False) -> None:
     """Raises what reading, compiling or a mask raises; the other stages may cross a limit.
 
-    dead_ends  whether a mask may allow nothing
+    dead_ends    whether a mask may allow nothing
+    masks_alone  whether notes, rules and pickles are left out, each of which may take as long as reading
     """
     grammar = read()
-    _may_cross_a_limit(lambda: grammar.notes)
-    _may_cross_a_limit(lambda: grammar.ir)
-    # A pickle holds the IR, which may be too deep for Python's pickle: an error that names its cause, no crash.
-    with contextlib.suppress(cfgmask.LimitExceeded, RecursionError):
-        pickle.loads(pickle.dumps(grammar))
+    if not masks_alone:
+        _may_cross_a_limit(lambda: grammar.notes)
+        _may_cross_a_limit(lambda: grammar.ir)
+        # A pickle holds the IR, which may be too deep for Python's pickle: an error that names its cause, no crash.
+        with contextlib.suppress(cfgmask.LimitExceeded, RecursionError):
+            pickle.loads(pickle.dumps(grammar))
     compiled = cfgmask.compile(grammar, own_vocabulary())
     walk(compiled, random.Random(seed), dead_ends=dead_ends)
     repr(grammar)

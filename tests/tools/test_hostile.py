@@ -74,3 +74,16 @@ def test_structural_tags_that_are_too_deep() -> None:
     for tag in (deep(), {"format": {"type": "json_schema", "json_schema": deep()}}):
         with pytest.raises(LimitExceeded, match="max_nesting"):
             Grammar.from_structural_tag(tag)
+
+
+def test_limits_of_many_tools_say_what_met_them() -> None:
+    tools = [{"name": f"f{i}", "parameters": {"properties": {"a": {"type": "integer"}}}} for i in range(300)]
+    # Schemas that the core does not read are made of rules at once, and count together.
+    unread = [{**tool, "parameters": {**TOOL["parameters"], "not": {"required": ["b"]}}} for tool in tools]
+    for style in STYLES:
+        with pytest.raises(LimitExceeded, match=r"max_nesting.*\(the schema at /1/parameters\)"):
+            Grammar.from_tools([tools[0], {"name": "f", "parameters": deep()}], style=style)
+        with pytest.raises(
+            LimitExceeded, match=r"max_rules.*\((the schema|[0-9]+ of the 300 schemas together, up to the one) at /"
+        ):
+            Grammar.from_tools(unread, style=style, property_order="any", limits=cfgmask.Limits(max_rules=5_000))

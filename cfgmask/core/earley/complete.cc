@@ -8,9 +8,11 @@
 #include <optional>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "earley/parser.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -19,6 +21,17 @@ namespace {
 // Ways in which the items of one set may come about, for each of the items that it may have.
 constexpr uint64_t kWaysPerItem = 16;
 constexpr size_t kWorthSifting = 16;  // members that are worth to be sifted
+
+// Looks at members of continuations that cost as much as a set of items: of counts inside of counts, a hundred deep,
+// one set of a few items took seconds.
+constexpr uint64_t kLooksPerCharge = 8;
+constexpr uint64_t kFreeLooks = 256;  // for each set
+
+bool add_new(HashTable& known, uint64_t key) {
+  if (known.find(key)) return false;
+  known.insert(key, 0);
+  return true;
+}
 
 uint8_t further(uint8_t depth) { return depth == kFarReach ? depth : static_cast<uint8_t>(depth + 1); }
 
@@ -104,23 +117,30 @@ void Parser::sift(ContinuationId id, ContinuationId oldest) {
   std::vector<uint64_t> members = continuation.members;
   std::sort(members.begin(), members.end(), [&](uint64_t a, uint64_t b) { return order(a) > order(b); });
   Reached reached;
+  // Kept once it is complete: a limit may end the search.
+  std::vector<uint64_t> enough;
   for (const uint64_t word : members) {
-    if (reach(word, oldest, reached)) continuation.enough.push_back(word);
+    if (reach(word, oldest, reached)) enough.push_back(word);
   }
+  continuation.enough = std::move(enough);
 }
 
 // Adds all that a member leads to; whether any of it is new.
-bool Parser::reach(uint64_t member, ContinuationId oldest, Reached& reached) const {
+bool Parser::reach(uint64_t member, ContinuationId oldest, Reached& reached) {
   bool is_new = false;
   std::vector<uint64_t> pending{member};
   while (!pending.empty()) {
     const uint64_t word = pending.back();
     const Item item = Item::unpack(word);
     pending.pop_back();
-    if (item.rest != kNil) is_new = reached.items.insert(word).second || is_new;
+    if (++reached.n_looks > kFreeLooks && reached.n_looks % kLooksPerCharge == 0) {
+      item_set_account_.charge();
+      Pause::tick();
+    }
+    if (item.rest != kNil) is_new = add_new(reached.items, word) || is_new;
     if (!rests_[item.rest.value].nullable) continue;
     const ContinuationId next = continuations_[item.continuation.value].ends_with;
-    if (!reached.continuations.insert(next.value).second) continue;
+    if (!add_new(reached.continuations, next.value)) continue;
     is_new = true;
     const Continuation& ended = continuations_[next.value];
     if (next >= oldest || next == kRoot || !is_sifted(ended)) continue;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <tuple>
+#include <unordered_set>
 
 #include "earley/deferred_rules.h"
 #include "util/pause.h"

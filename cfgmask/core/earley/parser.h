@@ -41,7 +41,6 @@
 #include <optional>
 #include <span>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -367,13 +366,14 @@ class Parser {
     uint8_t depth;
   };
   struct Reached {
-    std::unordered_set<uint64_t> items;
-    std::unordered_set<uint32_t> continuations;
+    HashTable items;
+    HashTable continuations;
+    uint64_t n_looks = 0;  // at items
   };
   void complete(ContinuationId continuation, Kernel& kernel);
   bool is_sifted(const Continuation& continuation) const;
   void sift(ContinuationId id, ContinuationId oldest);
-  bool reach(uint64_t member, ContinuationId oldest, Reached& reached) const;
+  bool reach(uint64_t member, ContinuationId oldest, Reached& reached);
   std::optional<Item> go_on(uint64_t member, const Continuation& ended);
   bool may_end(ContinuationId continuation);
   // earley/alike.cc

@@ -1,19 +1,27 @@
 #include "matcher/batch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "util/limits.h"
+#include "util/pause.h"
 #include "util/workers.h"
 
 namespace cfgmask {
 
 namespace {
 
+// What ended the work of the thread that waits for all of it; then the others stop at their next row.
+struct Ending {
+  std::atomic<bool> is_ended = false;
+  std::exception_ptr error = nullptr;
+};
+
 // Never throws: a worker calls it, and what is left over a limit may take memory that is not there, too.
-NextMask find_mask(BatchRow& row) noexcept {
+NextMask find_mask(BatchRow& row, Ending& ending) noexcept {
   try {
     try {
       return row.matcher->next_mask();
@@ -22,6 +30,10 @@ NextMask find_mask(BatchRow& row) noexcept {
       row.matcher->grammar().counts()->add_limit(limit.limit());
       return row.matcher->next_mask_over_limit();
     }
+  } catch (const Pause::Ended&) {
+    ending.error = std::current_exception();
+    ending.is_ended = true;
+    return {};
   } catch (...) {
     row.error = std::current_exception();
     return {};
@@ -65,14 +77,17 @@ void fill_masks(std::span<BatchRow> rows, size_t threads) {
   }
   if (others.empty()) return;
   const auto parts = by_store(others);
+  Ending ending;
   Workers::shared().for_each(parts.size(), threads - 1, 1, [&](size_t i) {
     for (BatchRow* row : parts[i]) {
+      if (ending.is_ended) return;
       const Vocabulary& vocabulary = row->matcher->grammar().vocabulary();
-      const NextMask found = find_mask(*row);
+      const NextMask found = find_mask(*row, ending);
       row->cost = found.cost();
       found.write(vocabulary, row->bits.first(vocabulary.n_words()));
     }
   });
+  if (ending.error) std::rethrow_exception(ending.error);
 }
 
 }  // namespace cfgmask

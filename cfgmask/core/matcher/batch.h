@@ -23,6 +23,8 @@ struct BatchRow {
 // Masks that are known, nearly all of a warm batch, are written side by side. The others are found under the lock that
 // the rows of a shard have in common: those of several shards side by side, all of a shard by one thread. (With each
 // thread finding the masks of its own rows, threads met at the lock.)
+//
+// Throws nothing but what ends the long call of this thread (util/pause.h); rows may be left as they were then.
 void fill_masks(std::span<BatchRow> rows, size_t threads);
 
 }  // namespace cfgmask

@@ -19,6 +19,7 @@ constexpr size_t kMostCompared = 256;
 constexpr size_t kFewCompared = 8;
 // Loops of an alternation that all of its parts are compared with.
 constexpr size_t kMostLoops = 64;
+constexpr size_t kHeadsPerCharge = 4;
 
 uint32_t saturating_add(uint32_t a, uint32_t b) { return a > kUnbounded - b ? kUnbounded : a + b; }
 
@@ -42,6 +43,9 @@ RegexId RegexStore::concatenation(RegexId head, RegexId tail) {
     head = operand(head, 1);
   }
   heads.push_back(head);
+  // To look a node up that is known takes a quarter of the time of a new one: of x x? inside itself, twenty deep,
+  // nearly all that a mask took.
+  if (account_ != nullptr) account_->charge(heads.size() / kHeadsPerCharge);
   for (size_t i = heads.size(); i-- > 0;) {
     const uint32_t pair[] = {heads[i].value, tail.value};
     tail = intern(RegexKind::kConcatenation, pair);
