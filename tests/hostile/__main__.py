@@ -4,6 +4,7 @@ python -m tests.hostile                    all of them
 python -m tests.hostile --seconds 180      as many as that allows, in another order for each seed
 python -m tests.hostile schema/ regex/     those whose names begin so
 python -m tests.hostile --table            also a line for each input: outcome, CPU time, memory
+python -m tests.hostile --mixes 100        also mixes of schemas, some of which take seconds: a `oneOf` of long lists
 """
 
 from __future__ import annotations
@@ -30,8 +31,11 @@ def main() -> int:
     parser.add_argument("--memory", type=int, default=1024, help="MiB for each")
     parser.add_argument("--stack", type=int, default=0, help="KiB of the stack of the thread that each runs in")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--mixes", type=int, help="also mixes of schemas, so many random ones among them")
     arguments = parser.parse_args()
-    chosen = [case for case in cases() if not arguments.names or case.name.startswith(tuple(arguments.names))]
+    chosen = [
+        case for case in cases(arguments.mixes) if not arguments.names or case.name.startswith(tuple(arguments.names))
+    ]
     if arguments.count is not None or arguments.seconds is not None:
         random.Random(arguments.seed).shuffle(chosen)
         chosen = chosen[: arguments.count]

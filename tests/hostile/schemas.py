@@ -362,7 +362,7 @@ def alone() -> Iterator[Case]:
         yield Case(f"schema/{name}", run, frozenset(["accepted"]))
 
 
-def mixed(n: int) -> Iterator[Case]:
+def mixes_of(n: int) -> Iterator[Case]:
     """Every applicator inside of every other, sets that cross, ladders, and random mixes of them, in both orders."""
     for name, schema, options in mixes(n, seed=1):
 
@@ -381,4 +381,3 @@ def cases() -> Iterator[Case]:
     yield from keywords()
     yield from random_ones(100)
     yield from alone()
-    yield from mixed(100)
