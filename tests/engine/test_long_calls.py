@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import random
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from types import FrameType
 
 import numpy as np
@@ -100,6 +102,69 @@ def test_other_threads_run(name: str) -> None:
     thread.join()
     inside = [look for look in looks if begin < look < end]
     assert len(inside) > 10, (end - begin, len(inside))
+
+
+def loop_matcher() -> cfgmask.Matcher:
+    return matcher_of(Grammar.from_regex("a*"))
+
+
+def many_tokens(shift: int) -> cfgmask.Vocabulary:
+    tokens = [*(b"%d" % (i + shift) for i in range(100_000)), *ALL_BYTES.tokens]
+    return cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
+
+
+def wide_schema(n: int) -> dict[str, object]:
+    strings = {f"a{i}": {"type": "string", "pattern": f"^[a-z]{{2,{i + 3}}}$"} for i in range(30)}
+    return {"type": "object", "properties": {f"k{i}": {"type": "object", "properties": strings} for i in range(n)}}
+
+
+# What servers call; each takes 10 ms or more in the core. The number tells repetitions apart.
+SERVED: dict[str, Callable[[int], object]] = {
+    "try_advance": lambda i: loop_matcher().try_advance([97] * 300_000),
+    "forced_bytes": lambda i: forced_matcher().forced_bytes(),
+    "vocabulary": many_tokens,
+    "schema": lambda i: cfgmask.compile(Grammar.from_json_schema(wide_schema(600)), new_vocabulary()),
+    "choices": lambda i: cfgmask.compile(Grammar.from_choices([f"w{i * n}" for n in range(30_000)]), new_vocabulary()),
+}
+
+
+def longest_hold(call: Callable[[], object]) -> float:
+    """The most CPU seconds of this thread in which no other thread ran Python code."""
+    clock = time.pthread_getcpuclockid(threading.get_ident())
+    looks: list[float] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            looks.append(time.clock_gettime(clock))
+            time.sleep(0.0003)
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    begin = time.thread_time()
+    call()
+    end = time.thread_time()
+    stop.set()
+    thread.join()
+    times = [begin, *(look for look in looks if begin < look < end), end]
+    return max(after - before for before, after in pairwise(times))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="no clocks of threads")
+@pytest.mark.parametrize("name", SERVED)
+def test_no_call_keeps_the_interpreter(name: str) -> None:
+    """For more than 5 ms, and what it takes until another thread is awake.
+
+    A hold of the interpreter repeats; a thread that wakes late on a busy machine does not.
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0005)
+    try:
+        best = min(longest_hold(lambda i=i: SERVED[name](i)) for i in range(6))
+    finally:
+        sys.setswitchinterval(before)
+    assert best < 0.008
 
 
 @pytest.mark.parametrize("name", ["forced_bytes", "jump", "completion", "advance_bytes"])

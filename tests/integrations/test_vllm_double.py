@@ -13,6 +13,7 @@ pytest.importorskip("transformers", reason="transformers is not installed")
 from tests.integrations.vllm_double import use_double
 from tests.integrations.vllm_texts import (
     assert_a_limit_ends_the_request,
+    assert_grammars_are_kept,
     assert_options_are_read,
     manager,
     params_of,
@@ -33,6 +34,10 @@ def test_requests_with_drafts_and_rollbacks(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_limit_ends_the_request_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_a_limit_ends_the_request(monkeypatch)
+
+
+def test_grammars_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_grammars_are_kept(monkeypatch)
 
 
 def test_options(monkeypatch: pytest.MonkeyPatch) -> None:

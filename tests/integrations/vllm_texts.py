@@ -149,10 +149,10 @@ def _compare(masks: Any, names: list[str], drafts: dict[str, list[int]], plain: 
 def assert_a_limit_ends_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a mask meets it, in the text and in a draft, only end tokens are allowed, and the manager takes none."""
     made = manager(monkeypatch, n_drafts=2)
-    backend = import_module("cfgmask.integrations.vllm.backend")
     eos, a = requests.tokenizer().eos_token_id, requests.tokenizer().encode("a")[0]
-    compile = backend.compile
-    monkeypatch.setattr(backend, "compile", lambda *given: compile(*given, cfgmask.Limits(max_item_sets=12)))
+    request_of(made, "regex", "a", {eos})  # the first makes the backend
+    limits = cfgmask.Limits(max_item_sets=12)
+    made.backend._compiler = cfgmask.Compiler(made.backend.vocabulary, limits=limits)
     request = request_of(made, "grammar", 'start: "a" start "b" | "c"', {eos})
     grammar = request.structured_output_request.grammar
     n = 0
@@ -170,6 +170,18 @@ def assert_a_limit_ends_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
         assert n < 1000
     assert not made.accept_tokens(request, [eos])
     assert made.validate_tokens(request, [eos]) == []
+
+
+def assert_grammars_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request with the grammar of another shares what that learnt, and none of its position."""
+    made = manager(monkeypatch)
+    first, second, other = (
+        request_of(made, "regex", pattern, set()).structured_output_request.grammar for pattern in ("ab", "ab", "ac")
+    )
+    assert first.text.matcher.compiled is second.text.matcher.compiled is not other.text.matcher.compiled
+    token = requests.tokenizer().encode("a")[0]
+    assert first.accept_tokens("r", [token])
+    assert (first.text.matcher.n_steps, second.text.matcher.n_steps) == (1, 0)
 
 
 def assert_options_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

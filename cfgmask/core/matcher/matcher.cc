@@ -7,6 +7,7 @@
 #include "matcher/budget_masks.h"
 #include "matcher/completion.h"
 #include "matcher/repetition.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -260,7 +261,7 @@ bool Matcher::advance_end(TokenId token) {
 size_t Matcher::try_advance(std::span<const TokenId> tokens, bool consume) {
   size_t n = 0;
   try {
-    while (n < tokens.size() && advance(tokens[n])) ++n;
+    for (; n < tokens.size() && advance(tokens[n]); ++n) Pause::tick();
   } catch (...) {
     history_.pop(n);
     throw;

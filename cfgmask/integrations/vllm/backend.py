@@ -19,7 +19,7 @@ from vllm.v1.structured_output.backend_types import (
 from vllm.v1.structured_output.request import get_structured_output_key
 from vllm.v1.structured_output.utils import strip_speculative_padding
 
-from cfgmask import Vocabulary, compile
+from cfgmask import Compiler, Vocabulary
 from cfgmask.errors import CfgmaskError, LimitExceeded
 from cfgmask.integrations.engine_requests import RequestKind, request_grammar
 from cfgmask.integrations.engine_text import EngineText
@@ -38,10 +38,10 @@ _KINDS: dict[StructuredOutputOptions, RequestKind] = {
 
 @dataclass
 class CfgmaskBackend(StructuredOutputBackend):  # type: ignore[misc]  # vllm may be missing when checked
-    """Makes the grammars of requests, in vLLM's threads. Its fields are those of vLLM's class.
+    """Makes the grammars of requests, in vLLM's threads, and keeps those of the last requests.
 
-    Written for vLLM 0.33. A registry for backends of others (RFC #50966) takes this class as it is: it has no other
-    state, and is made and asked like vLLM's own.
+    Written for vLLM 0.33; its fields are those of vLLM's class. It needs nothing but what vLLM's own backends are made
+    from and asked for, so a registry for others (RFC #50966) can take it as it is.
     """
 
     def __post_init__(self) -> None:
@@ -49,6 +49,7 @@ class CfgmaskBackend(StructuredOutputBackend):  # type: ignore[misc]  # vllm may
         self._compact = options.disable_any_whitespace
         self._closed = options.disable_additional_properties
         self.vocabulary = Vocabulary.from_transformers(self.tokenizer)
+        self._compiler = Compiler(self.vocabulary)
 
     @staticmethod
     def is_tokenizer_supported(tokenizer: Any) -> bool:
@@ -69,7 +70,7 @@ class CfgmaskBackend(StructuredOutputBackend):  # type: ignore[misc]  # vllm may
         """
         kind = _KINDS[request_type]
         text = _closed(kind, grammar_spec) if self._closed else grammar_spec
-        compiled = compile(request_grammar(kind, text, compact=self._compact), self.vocabulary)
+        compiled = self._compiler.read(request_grammar, kind, text, compact=self._compact)
         stops = sorted(stop_token_ids or ())
         return CfgmaskGrammar(EngineText(compiled.matcher(stop_token_ids=stops), stops))
 

@@ -16,6 +16,7 @@ import pytest
 from tests.integrations.vllm_double import MODULES, use_double
 from tests.integrations.vllm_texts import (
     assert_a_limit_ends_the_request,
+    assert_grammars_are_kept,
     assert_options_are_read,
     manager,
     walk,
@@ -80,6 +81,10 @@ def test_the_double_of_ci_makes_the_same_masks(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_limit_ends_the_request_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     assert_a_limit_ends_the_request(monkeypatch)
+
+
+def test_grammars_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_grammars_are_kept(monkeypatch)
 
 
 def test_options(monkeypatch: pytest.MonkeyPatch) -> None:
