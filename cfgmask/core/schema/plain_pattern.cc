@@ -286,7 +286,6 @@ class PatternReading {
 
   // What matches one character.
   Ranges set(const SyntaxNode& node) {
-    if (node.kind == SyntaxKind::kRange) return {{node.low, node.high}};
     check_flags(node);
     Ranges found;
     switch (node.kind) {
@@ -304,7 +303,12 @@ class PatternReading {
         const auto terms = tree_.parts(node);
         require(terms.size() == 1);
         for (Id member : tree_.parts(tree_[terms[0]])) {
-          const Ranges more = set(tree_[member]);
+          const SyntaxNode& part = tree_[member];
+          if (part.kind == SyntaxKind::kRange) {
+            found.push_back({part.low, part.high});
+            continue;
+          }
+          const Ranges more = set(part);
           found.insert(found.end(), more.begin(), more.end());
         }
         require(!found.empty());
