@@ -454,6 +454,7 @@ def grammar_of(kind: Any, **options: Any) -> cfgmask.Grammar:
 
 
 def test_constraints_of_types_hold() -> None:
+    pytest.importorskip("pydantic", reason="pydantic reads constraints")
     at = pytest.importorskip("annotated_types", reason="annotated_types is not installed")
     kinds: dict[str, Any] = {
         "n": Annotated[int, at.Ge(3), at.Lt(10)],
@@ -561,6 +562,7 @@ def test_names_that_a_register_cannot_hold() -> None:
 
 
 def test_refusals() -> None:
+    pytest.importorskip("pydantic", reason="pydantic reads constraints")
     at = pytest.importorskip("annotated_types", reason="annotated_types is not installed")
     same_name = dataclasses.make_dataclass("Tag", [("x", int)])
     endless = dataclasses.make_dataclass("Endless", [("x", "Endless")])
