@@ -90,7 +90,7 @@ API = {
 SHIM = "https://unpkg.com/iframe-worker/shim"
 
 # For this package's own use.
-_INTERNAL = {"core", "ir", "ir_for", "parted_ir", "written_with"}
+_INTERNAL = {"core", "ir", "ir_for", "compact_ir_for", "parted_ir", "written_with"}
 
 _ENTRY = re.compile(r"(\*{0,2}[A-Za-z_][\w.]*(?:, \*{0,2}[A-Za-z_][\w.]*)*) {2,}(\S.*)")
 _PARAGRAPH = re.compile(r"(Errors|Cost|Returns|Raises|Example|Threads)\b|returns ")

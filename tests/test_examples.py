@@ -52,6 +52,15 @@ def test_transformers_json() -> None:
     assert 0 <= person["age"] <= 150
 
 
+@pytest.mark.torch
+def test_transformers_tools() -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    *call, answer = run("transformers_tools.py")
+    assert "get_weather" in "".join(call)
+    assert isinstance(ast.literal_eval(answer), dict)
+
+
 def test_numpy_loop() -> None:
     lines = run("numpy_loop.py")
     complete = [line for line in lines if not line.endswith("(cut off)")]

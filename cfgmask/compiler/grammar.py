@@ -407,6 +407,8 @@ class Grammar(Generic[Value_co]):
             return json_schema.lower_schema(schema, options=options, span=span_of(schema), limits=limits)
 
         def notes() -> tuple[Diagnostic, ...]:
+            if ir is not None:
+                return ir.notes
             schema = kept.value
             return json_schema.schema_notes(schema, options=options, span=span_of(schema), limits=limits)
 

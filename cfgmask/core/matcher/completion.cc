@@ -635,25 +635,43 @@ Completions::OwnWay Completions::find_own_way(StateId state) {
   }
   OwnWay found;
   const CompiledGrammar::HalfKept kept(grammar_);
-  Place at{state};
+  const Place at{state};
   if (!prove(at)) {
     if (facts_[fact_of(at)].length >= kNoLength) return found;
     // What is made stays, and other searches may have made it: only steps count.
     const Search alone{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = UINT64_MAX, .is_alone = true};
     const auto way = find_ways(state, alone);
     if (!way) return found;
-    for (const Passed& passed : way->passed) found.text.push_back(static_cast<char>(passed.by.step));
-    if (!way->passed.empty()) at = way->passed.back().by.to;
-  }
-  while (at.node != 0 || !grammar_.accepting(at.state)) {
-    const Edge& first = facts_[fact_of(at)].first;
-    found.text.push_back(static_cast<char>(first.step));
-    at = first.to;
+    found.text = text_of(*way, at);
+  } else {
+    found.text = text_of({}, at);
   }
   const Number number = spelled(found.text)[0];
   found.tokens = number.tokens;
   found.next = number.next;
   return found;
+}
+
+// The bytes of a way from a place, and of the closing text that is known from its end.
+std::string Completions::text_of(const Way& way, Place at) {
+  std::string text;
+  for (const Passed& passed : way.passed) text.push_back(static_cast<char>(passed.by.step));
+  if (!way.passed.empty()) at = way.passed.back().by.to;
+  while (at.node != 0 || !grammar_.accepting(at.state)) {
+    const Edge& first = facts_[fact_of(at)].first;
+    text.push_back(static_cast<char>(first.step));
+    at = first.to;
+  }
+  return text;
+}
+
+// Behind a text that is told apart from no other may come a copy of itself, which the way of other texts does not have.
+std::optional<std::string> Completions::nearer(StateId state, size_t most) {
+  if (!with_other_text(state)) return std::nullopt;
+  const CompiledGrammar::HalfKept kept(grammar_);
+  Search search{.most_steps = std::min(kNearestSteps, max_steps_), .most_made = UINT64_MAX, .is_alone = true};
+  const auto way = find_way(state, search, static_cast<uint32_t>(most), Reached::by_length);
+  return way ? std::optional(text_of(*way, {state})) : std::nullopt;
 }
 
 std::vector<TokenId> Completions::own_tokens(StateId state) {
@@ -692,9 +710,10 @@ void Completions::take_own(StateId state) {
   const OwnWay& own = own_way(state);
   const Number* number = known(state);
   if (own.tokens == kNoLength || (number != nullptr && number->tokens <= own.tokens)) return;
-  const std::vector<Number> numbers = spelled(own.text);
+  const std::string text = nearer(state, own.text.size()).value_or(own.text);
+  const std::vector<Number> numbers = spelled(text);
   std::vector<StateId> states{state};
-  for (const char b : own.text) states.push_back(*grammar_.step(states.back(), static_cast<uint8_t>(b)));
+  for (const char b : text) states.push_back(*grammar_.step(states.back(), static_cast<uint8_t>(b)));
   for (size_t i = states.size(); i-- > 0;) {
     if (numbers[i].tokens < kNoLength) set(states[i], numbers[i]);
   }

@@ -199,6 +199,8 @@ class Completions {
   bool has_own_ways() const;
   const OwnWay& own_way(StateId state);
   OwnWay find_own_way(StateId state);
+  std::string text_of(const Way& way, Place at);
+  std::optional<std::string> nearer(StateId state, size_t most);
   std::vector<TokenId> own_tokens(StateId state);
   std::vector<Number> spelled(std::string_view text) const;
   void take_own(StateId state);

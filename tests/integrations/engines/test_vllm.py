@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.integrations.vllm_double import MODULES, use_double
-from tests.integrations.vllm_texts import (
+pytestmark = pytest.mark.engines
+pytest.importorskip("vllm", reason="make test-engines installs it")
+
+from tests.integrations.vllm_double import MODULES, use_double  # noqa: E402
+from tests.integrations.vllm_texts import (  # noqa: E402
     assert_a_limit_ends_the_request,
     assert_grammars_are_kept,
     assert_options_are_read,
     manager,
     walk,
 )
-
-pytestmark = pytest.mark.engines
-pytest.importorskip("vllm", reason="make test-engines installs it")
 
 
 def test_requests_with_drafts_and_rollbacks(monkeypatch: pytest.MonkeyPatch) -> None:
