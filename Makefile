@@ -14,7 +14,7 @@ IN_PARALLEL := -n auto --maxprocesses 8 --dist worksteal
 MASKBENCH := $(wildcard ../shared/data/maskbench-dev.jsonl.gz)
 TOKENIZER := $(wildcard ../shared/data/vocab/llama3-tokenizer.model)
 BENCH_ARGS ?= --limit 300 --memory
-FUZZERS ?= regex lark grammar schema
+FUZZERS ?= regex lark pattern grammar schema
 FUZZ_UNTIL ?= --seconds 60
 FUZZ_SEED ?= $(shell date +%s)
 # What calls the core in every way that there is.
