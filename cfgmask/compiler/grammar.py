@@ -442,6 +442,7 @@ class Grammar(Generic[Value_co]):
         cls,
         kind: type[Kind],
         *,
+        strict: bool = ...,
         limits: Limits | None = ...,
         whitespace: str = ...,
         item_separator: str = ...,
@@ -455,7 +456,7 @@ class Grammar(Generic[Value_co]):
         formats: Literal["assert", "annotate"] = ...,
         on_unsupported: Literal["error", "relax"] = ...,
         unknown_keywords: Literal["warn", "error"] = ...,
-        pattern_dialect: Literal["ecma", "python", "rust"] = ...,
+        pattern_dialect: Literal["ecma", "python", "rust"] | None = ...,
     ) -> Grammar[Kind]: ...
 
     @overload
@@ -464,6 +465,7 @@ class Grammar(Generic[Value_co]):
         cls,
         kind: Any,
         *,
+        strict: bool = ...,
         limits: Limits | None = ...,
         whitespace: str = ...,
         item_separator: str = ...,
@@ -477,7 +479,7 @@ class Grammar(Generic[Value_co]):
         formats: Literal["assert", "annotate"] = ...,
         on_unsupported: Literal["error", "relax"] = ...,
         unknown_keywords: Literal["warn", "error"] = ...,
-        pattern_dialect: Literal["ecma", "python", "rust"] = ...,
+        pattern_dialect: Literal["ecma", "python", "rust"] | None = ...,
     ) -> Grammar: ...
 
     @classmethod

@@ -127,11 +127,12 @@ def ask(llm: Any, tok: Any, grammar: Grammar, compiled: CompiledGrammar) -> None
     reveal_type(Grammar.from_type(int | None).parse("x"))
     reveal_type(Grammar.from_regex("a").parse("x"))
     reveal_type(Grammar.from_json_schema({}).parse("x"))
+    reveal_type(Grammar.from_type(Model, strict=True, pattern_dialect=None).parse("x"))
 """
 STREAM = "cfgmask.integrations.generated.TextStream"
 REVEALED = ["typed.Model", "str", "str", "Any", STREAM, "list[typed.Model]", "Any", "Any", "Any", "Any"]
 REVEALED += ["typed.Model", "str", "typed.Model", "typed.Model", "str", STREAM, "float", "dict[str, float]"]
-REVEALED += ["typed.Model", "list[int]", "Any", "Any", "str", "Any"]
+REVEALED += ["typed.Model", "list[int]", "Any", "Any", "str", "Any", "typed.Model"]
 
 
 def test_values_have_types(tmp_path: Path) -> None:
