@@ -32,7 +32,7 @@ class Choice:
         return self.probabilities[self.text]
 
     def _repr_html_(self) -> str:
-        """What notebooks show: each choice with its probability."""
+        """HTML for notebooks: each choice with its probability."""
         return notebook.choice(self.text, self.probabilities)
 
 

@@ -51,7 +51,7 @@ class ExcludedWords:
 
     @cached_property
     def condition(self) -> RegexTree:
-        """What a lexeme and all that follows it must be."""
+        """A regex of all texts that may stand from the beginning of the lexeme to the end of the whole text."""
         return Complement(Alternation((self.words, Concatenation((self._then_other, ANY_TEXT)))))
 
     def alone(self, name: RegexTree) -> list[tuple[RegexTree, RegexTree | None]] | None:

@@ -17,7 +17,7 @@ class Problems:
 
     @classmethod
     def unseen(cls) -> Problems:
-        """Of a pattern whose problems are known or do not matter."""
+        """Make problems that nobody is told of: they are known already, or do not matter."""
         return cls(Span(Source("<pattern>", ""), 0, 0))
 
     @property

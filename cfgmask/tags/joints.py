@@ -125,7 +125,10 @@ class Shadows:
             self._needs_complete = True
 
     def chosen(self, clear: Cuts | None, problems: TagProblems) -> Joints:
-        """What fits all of the grammar, which is clear where it is cut so; errors if nothing does."""
+        """The joints for the whole grammar; reports errors if no lexer suits all of it.
+
+        clear  the cuts with which all boundaries are clear; None: there are none
+        """
         if not self._needs_longest:
             return Joints("complete") if clear is None or self._needs_complete else Joints("longest", clear)
         if clear is None or self._needs_complete:

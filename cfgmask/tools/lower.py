@@ -380,7 +380,7 @@ class _Lowering:
         return Or((replace(free, matching=Intersection((free.matching, opened))), _sequence([Text(opener), behind])))
 
     def _begun_calls(self, begun: str) -> RegexTree:
-        """What begins calls after a text that all of them begin with."""
+        """The beginnings of calls, without the text that all of them begin with."""
         begins: list[RegexTree] = []
         for template in self._style.begins:
             before, after = template.split("name")

@@ -221,7 +221,7 @@ class TypeSchema(GenerateJsonSchema):  # type: ignore[misc]  # mypy does not loo
             result["pattern"] = self._pattern(pattern, schema.get("regex_engine") or config.regex_engine)
         demands = [Whole(r"[\x00-\x7f]*")] if schema.get("ascii_only") else []
         if schema.get("strip_whitespace", config.str_strip_whitespace) and len(result) > 1:
-            # What is stripped before lengths and patterns are checked.
+            # Pydantic strips the text before it checks lengths and patterns, so the grammar allows no space to strip.
             demands.append(texts.STRIPPED)
         return {**result, "allOf": [{"pattern": demand} for demand in demands]} if demands else result
 

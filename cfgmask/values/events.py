@@ -45,7 +45,7 @@ class Message:
     value: Any = None
 
     def _repr_html_(self) -> str:
-        """What notebooks show: its parts in a table."""
+        """HTML for notebooks: its parts in a table."""
         return notebook.message(self)
 
 

@@ -355,7 +355,7 @@ def test_crafted_positions_are_refused() -> None:
     for _ in range(2_000):
         changed = bytearray(body)
         for _ in range(rng.randint(1, 4)):
-            # What comes first are fingerprints, which are compared.
+            # The first bytes are fingerprints, and a wrong one is refused before the rest is read.
             at = rng.randrange(32, len(changed))
             changed[at : at + rng.randrange(3)] = rng.choice([b"", b"\xff", b"\x00", b"}", b"[", rng.randbytes(4)])
         with contextlib.suppress(ValueError):

@@ -277,7 +277,7 @@ class Renderer:
         )
 
     def turn(self, turn: Turn) -> list[tuple[str, str]]:
-        """Prompts and what follows them. Raises what the template raises."""
+        """Pairs of a prompt and the turn that follows it. Raises what the template raises."""
         whole = self._whole(turn)
         prompts = []
         for thinks in (True, False, None):

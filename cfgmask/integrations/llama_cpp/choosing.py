@@ -57,13 +57,13 @@ class _Context:
         self._n_prompt = len(prompt)
 
     def after_prompt(self) -> NDArray[np.float64]:
-        """What comes after the prompt."""
+        """The log-probabilities after the prompt."""
         held = self._llm.input_ids[: self._llm.n_tokens]
         kept = min(n_equal(held, np.array(self._ids, dtype=np.intc)), len(self._ids) - 1)
         return self._evaluate(kept, only_last=True)[-1]
 
     def after(self, depth: int, tokens: tuple[int, ...]) -> list[NDArray[np.float64]]:
-        """What comes after each of some tokens, which stand one after the other.
+        """The log-probabilities after each of some consecutive tokens.
 
         depth  how many tokens stand between the prompt and the first of them
         """

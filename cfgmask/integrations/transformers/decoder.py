@@ -89,7 +89,7 @@ class Decoder:
         self._ids += ids
 
     def _evaluate(self) -> Any:
-        """The logits after the last id, of shape (1, width). What the cache holds already is not evaluated again."""
+        """The logits after the last id, of shape (1, width). Evaluates only ids that the cache does not hold."""
         kept = min(n_equal(np.array(self._held), np.array(self._ids)), len(self._ids) - 1)
         if kept < len(self._held):
             self._cut_cache(kept)
