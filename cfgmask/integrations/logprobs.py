@@ -63,18 +63,20 @@ class Scorer:
         """
         self._matcher.fill_mask(self._bits)
         # Relative to the token, so that nothing is lost where others are far more likely or less.
-        weights = np.exp(logits - logits.max())
-        own = float(logits[token_id] - logits.max())
+        most = logits.max()
+        weights = np.exp(logits - most)
+        own = float(logits[token_id] - most)
         allowed = np.unpackbits(self._bits.view(np.uint8), bitorder="little", count=len(self._bits) * 32)
         n = min(len(weights), len(allowed))
         left = np.sum(weights[:n], where=allowed[:n].view(np.bool_), dtype=np.float64)
-        masked = own - math.log(left) if left > 0 else self._masked(logits, allowed[:n].view(np.bool_), token_id)
+        masked = own - math.log(left) if left > 0 else _among(logits, allowed[:n].view(np.bool_), token_id)
         return TokenLogprob(own - math.log(np.sum(weights, dtype=np.float64)), masked)
 
-    def _masked(self, logits: NDArray[np.float32], allowed: NDArray[np.bool_], token_id: int) -> float:
-        """Where all that is left is so unlikely that it is 0 beside the likeliest token."""
-        kept = logits[: len(allowed)][allowed].astype(np.float64)
-        return float(logits[token_id] - np.logaddexp.reduce(kept))
+
+def _among(logits: NDArray[np.float32], allowed: NDArray[np.bool_], token_id: int) -> float:
+    """The masked logprob where all that is left is so unlikely that it is 0 beside the likeliest token."""
+    kept = logits[: len(allowed)][allowed].astype(np.float64)
+    return float(logits[token_id] - np.logaddexp.reduce(kept))
 
 
 FORCED = TokenLogprob(math.nan, 0.0)

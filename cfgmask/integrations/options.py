@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -52,6 +52,30 @@ def checked_processors(processors: Any) -> list[Callable[..., Any]]:
         if not callable(processor):
             raise TypeError(f"logits_processor must be a list of functions; {processor!r} is none")
     return listed
+
+
+def is_messages(prompt: Any) -> bool:
+    """Whether a prompt is a list of messages, which a chat template writes, and not text or ids."""
+    if isinstance(prompt, (str, bytes)) or not hasattr(prompt, "__len__") or not len(prompt):
+        return False
+    return all(isinstance(message, Mapping) for message in prompt)
+
+
+def checked_ids(prompt: Any, n_vocab: int, allowed: str) -> list[int]:
+    """The ids that a prompt is. Raises TypeError for anything else, ValueError for ids that the model does not have.
+
+    allowed  what a prompt may be, for messages
+    """
+    if isinstance(prompt, (bytes, bytearray, Mapping)) or not isinstance(prompt, Iterable):
+        raise TypeError(f"the prompt must be {allowed}, not {type(prompt).__name__}")
+    ids = []
+    for token_id in prompt:
+        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
+            raise TypeError(f"the prompt must be {allowed}; {token_id!r} is no id")
+        ids.append(int(token_id))
+        if not 0 <= ids[-1] < n_vocab:
+            raise ValueError(f"the prompt has token {token_id}, but the model has {n_vocab} tokens")
+    return ids
 
 
 def checked_logprobs(logprobs: Any) -> bool | None:

@@ -1,8 +1,8 @@
-"""Where the texts of a processor start."""
+"""The matchers of texts that start."""
 
 from __future__ import annotations
 
-from cfgmask import CompiledGrammar, Matcher
+from cfgmask import BudgetTooSmall, CompiledGrammar, Matcher
 
 # As `CompiledGrammar.matcher` has it: enough for a table of 16 by 16 equal numbers.
 STALL_AFTER = 512
@@ -27,3 +27,20 @@ def starting_matcher(
     if max_tokens is not None:
         raise TypeError("a Matcher has its own budget: make it with matcher(max_tokens=…)")
     return compiled.fork()
+
+
+def matcher_within(
+    compiled: CompiledGrammar, max_tokens: int | None, room: int, stall_after: int | None, canonical: bool = False
+) -> Matcher:
+    """A matcher whose text is complete within `max_tokens`, and within the room in the context; None: without a budget.
+
+    Raises BudgetTooSmall, which says which of the two it is.
+    """
+    if max_tokens is None:
+        return compiled.matcher(stall_after=stall_after, canonical=canonical)
+    try:
+        return compiled.matcher(max_tokens=min(max_tokens, room), stall_after=stall_after, canonical=canonical)
+    except BudgetTooSmall as error:
+        if max_tokens <= room:
+            raise
+        raise BudgetTooSmall(room, error.needed, "the room that the prompt leaves in the context") from None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
-from numbers import Integral
+from collections.abc import Mapping
 from typing import Any, TypedDict
 
 import llama_cpp
 
+from cfgmask.integrations.options import checked_ids
 from cfgmask.integrations.what import check_grammar
 
 _SAMPLING = set(inspect.signature(llama_cpp.Llama.generate).parameters)
@@ -71,7 +71,10 @@ def prompt_ids(llm: Any, prompt: Any) -> list[int]:
     Raises TypeError for what is neither text nor ids, ValueError for text that is no Unicode and for ids that the model
     does not have.
     """
-    ids = list(llm.tokenize(_encoded(prompt), special=True)) if isinstance(prompt, str) else _checked_ids(llm, prompt)
+    if isinstance(prompt, str):
+        ids = list(llm.tokenize(_encoded(prompt), special=True))
+    else:
+        ids = checked_ids(prompt, llm.n_vocab(), "a str or token ids")
     if ids:
         return ids
     start: int = llm.token_bos()
@@ -88,16 +91,3 @@ def _encoded(prompt: str) -> bytes:
         raise ValueError(
             f"the prompt is no Unicode text: character {error.start} is the lone surrogate U+{surrogate:04X}"
         ) from None
-
-
-def _checked_ids(llm: Any, prompt: Any) -> list[int]:
-    if isinstance(prompt, (bytes, bytearray, Mapping)) or not isinstance(prompt, Iterable):
-        raise TypeError(f"the prompt must be a str or token ids, not {type(prompt).__name__}")
-    ids = []
-    for token_id in prompt:
-        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
-            raise TypeError(f"the prompt must be a str or token ids; {token_id!r} is no id")
-        ids.append(int(token_id))
-        if not 0 <= ids[-1] < llm.n_vocab():
-            raise ValueError(f"the prompt has token {token_id}, but the model has {llm.n_vocab()} tokens")
-    return ids

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from llama_cpp import llama_chat_format
+
+from cfgmask.integrations.options import is_messages
 
 
 def rendered(llm: Any, prompt: Any) -> Any:
@@ -13,9 +14,7 @@ def rendered(llm: Any, prompt: Any) -> Any:
 
     Raises ValueError for a model without a chat template.
     """
-    if isinstance(prompt, (str, bytes)) or not hasattr(prompt, "__len__") or not len(prompt):
-        return prompt
-    if not all(isinstance(message, Mapping) for message in prompt):
+    if not is_messages(prompt):
         return prompt
     template = llm.metadata.get("tokenizer.chat_template")
     if template is None:

@@ -18,7 +18,7 @@ from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, forcing
 from cfgmask.integrations.llama_cpp.arguments import Sampling, check_model_and_grammar, check_sampling, prompt_ids
-from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
+from cfgmask.integrations.llama_cpp.budget import context_length
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
 from cfgmask.integrations.llama_cpp.chat import rendered
 from cfgmask.integrations.llama_cpp.decoder import Decoder
@@ -33,7 +33,7 @@ from cfgmask.integrations.options import (
     checked_seed,
     checked_temperature,
 )
-from cfgmask.integrations.start import STALL_AFTER
+from cfgmask.integrations.start import STALL_AFTER, matcher_within
 from cfgmask.integrations.what import grammar_of
 
 if TYPE_CHECKING:
@@ -255,10 +255,7 @@ def generate(
     if room <= 0:
         raise ValueError(f"the prompt has {len(ids)} tokens, the context {context_length(llm)}")
     limit = room if max_tokens is None else min(max_tokens, room)
-    if max_tokens is None:
-        matcher = compiled.matcher(stall_after=stall_after, canonical=canonical)
-    else:
-        matcher = matcher_within(compiled, max_tokens, room, stall_after, canonical)
+    matcher = matcher_within(compiled, max_tokens, room, stall_after, canonical)
 
     def decoder(hook: Hook) -> Decoder:
         return Decoder(llm, ids, {**sampling, "temp": temperature, "logits_processor": [*processors, hook]}, seed)

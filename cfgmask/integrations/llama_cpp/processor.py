@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cfgmask import CompiledGrammar, Matcher
 from cfgmask.compiler.named_ends import early_stops, named_ends
 from cfgmask.integrations.errors import IntegrationError
-from cfgmask.integrations.llama_cpp.budget import context_length, matcher_within
+from cfgmask.integrations.llama_cpp.budget import context_length
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
 from cfgmask.integrations.llama_cpp.caller import Caller, find_caller
 from cfgmask.integrations.llama_cpp.checked_sample import (
@@ -27,7 +27,7 @@ from cfgmask.integrations.llama_cpp.checked_sample import (
 from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model, kept_tokens
-from cfgmask.integrations.start import STALL_AFTER, starting_matcher
+from cfgmask.integrations.start import STALL_AFTER, matcher_within, starting_matcher
 from cfgmask.integrations.tracking import TrackedText
 from cfgmask.integrations.words import words_of
 

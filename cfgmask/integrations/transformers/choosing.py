@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,7 +11,13 @@ from numpy.typing import NDArray
 
 from cfgmask.integrations.choices import Choice, checked_choices, chosen, encoded_choices
 from cfgmask.integrations.generated import Prompt
-from cfgmask.integrations.transformers.prompts import check_writer, context_length, prompt_ids, vocabulary_of
+from cfgmask.integrations.transformers.prompts import (
+    check_writer,
+    context_length,
+    only_last_logits,
+    prompt_ids,
+    vocabulary_of,
+)
 
 
 def choose(model: Any, tokenizer: Any, prompt: Prompt, choices: Iterable[str]) -> Choice:
@@ -63,8 +68,7 @@ def _rows(
         own[n, : len(sequence)] = torch.tensor(sequence, dtype=torch.long)
         mask[n, n_prompt + len(sequence) :] = 0
     prompt = torch.tensor([list(ids)])
-    last = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
-    output = model(input_ids=prompt.to(device), use_cache=True, **last)
+    output = model(input_ids=prompt.to(device), use_cache=True, **only_last_logits(model))
     first = _log_softmax(output.logits[0, -1])
     if longest == 0:
         return first, np.zeros((len(sequences), 0, len(first)))

@@ -6,8 +6,8 @@ goes back: with it, the loop that writes a text is the same as with llama.cpp.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from cfgmask import Matcher
 from cfgmask.integrations.errors import IntegrationError
 from cfgmask.integrations.torch import apply_token_bitmask_inplace
 from cfgmask.integrations.tracking import n_equal
+from cfgmask.integrations.transformers.prompts import only_last_logits
 
 Processor = Callable[[Any, Any], Any]
 
@@ -59,8 +60,7 @@ class Decoder:
         self._held: list[int] = []  # what the cache holds
         self._cache: Any = None
         self._logits: Any = None
-        takes = inspect.signature(model.forward).parameters
-        self._options = {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
+        self._options = only_last_logits(model)
 
     def sample(self) -> int | None:
         """The next token; None where a criterion holds. Raises IntegrationError where nothing is left to sample."""
@@ -102,14 +102,13 @@ class Decoder:
         return output.logits[:, -1]
 
     def _cut_cache(self, kept: int) -> None:
-        try:
-            if not getattr(self._cache, "is_croppable", True):
-                raise ValueError
-            self._cache.crop(kept - len(self._held))
-            del self._held[kept:]
-        except (AttributeError, RuntimeError, ValueError):
-            # Recurrent layers, and windows that have moved on, do not go back.
-            self._cache, self._held = None, []
+        if getattr(self._cache, "is_croppable", True):
+            with suppress(AttributeError, RuntimeError, ValueError):
+                self._cache.crop(kept - len(self._held))
+                del self._held[kept:]
+                return
+        # Recurrent layers, and windows that have moved on, do not go back.
+        self._cache, self._held = None, []
 
     def _chosen(self, scores: Any) -> int:
         ids = torch.tensor([self._ids], device=self._device)

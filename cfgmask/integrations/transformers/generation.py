@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 import transformers
 
 import cfgmask
-from cfgmask import BudgetTooSmall, CompiledGrammar, Grammar, Matcher
+from cfgmask import CompiledGrammar, Grammar
 from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, forcing
 from cfgmask.integrations.options import (
@@ -21,7 +21,7 @@ from cfgmask.integrations.options import (
     checked_seed,
     checked_temperature,
 )
-from cfgmask.integrations.start import STALL_AFTER
+from cfgmask.integrations.start import STALL_AFTER, matcher_within
 from cfgmask.integrations.transformers.decoder import Decoder, Processor
 from cfgmask.integrations.transformers.prompts import (
     check_compiled,
@@ -190,7 +190,7 @@ def generate(
     if jump_forward or canonical:
         lend_encoder(compiled, vocabulary)
     limit = _limit(max_tokens, context_length(model), len(ids))
-    matcher = _matcher(compiled, max_tokens, limit, stall_after, canonical)
+    matcher = matcher_within(compiled, max_tokens, limit, stall_after, canonical)
 
     def decoder() -> Decoder:
         return Decoder(
@@ -244,16 +244,3 @@ def _limit(max_tokens: int | None, context: int | None, n_prompt: int) -> int:
     if n_prompt >= context:
         raise ValueError(f"the prompt has {n_prompt} tokens, the context {context}")
     return context - n_prompt if max_tokens is None else min(max_tokens, context - n_prompt)
-
-
-def _matcher(
-    compiled: CompiledGrammar, max_tokens: int | None, limit: int, stall_after: int | None, canonical: bool
-) -> Matcher:
-    if max_tokens is None:
-        return compiled.matcher(stall_after=stall_after, canonical=canonical)
-    try:
-        return compiled.matcher(max_tokens=limit, stall_after=stall_after, canonical=canonical)
-    except BudgetTooSmall as error:
-        if max_tokens <= limit:
-            raise
-        raise BudgetTooSmall(limit, error.needed, "the room that the prompt leaves in the context") from None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
-from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import Any
 
 import torch
 
 from cfgmask import CompiledGrammar, Vocabulary, VocabularyError
+from cfgmask.integrations.options import checked_ids, is_messages
 from cfgmask.integrations.transformers.vocabulary_checks import check_vocabulary
 
 # Of each tokenizer, by the end tokens of the models that it was asked about.
@@ -60,6 +60,11 @@ def context_length(model: Any) -> int | None:
     return int(length) if isinstance(length, int) and length > 0 else None
 
 
+def only_last_logits(model: Any) -> dict[str, int]:
+    """Arguments with which the model gives the logits after the last id alone, if it can."""
+    return {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
+
+
 def prompt_ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
     """The prompt's ids; where it has none, the token that begins a text.
 
@@ -77,10 +82,12 @@ def prompt_ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
 
 
 def _ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
-    is_messages = _is_messages(prompt)
-    if (isinstance(prompt, str) or is_messages) and isinstance(tokenizer, Vocabulary):
+    if isinstance(prompt, torch.Tensor):
+        prompt = prompt.tolist()
+    has_messages = is_messages(prompt)
+    if (isinstance(prompt, str) or has_messages) and isinstance(tokenizer, Vocabulary):
         raise TypeError("a prompt that is text needs the tokenizer itself: pass it, or the prompt's ids")
-    if is_messages:
+    if has_messages:
         if not getattr(tokenizer, "chat_template", None):
             raise ValueError("the tokenizer has no chat template to write messages with: pass the prompt as text")
         messages = [dict(message) for message in prompt]
@@ -89,26 +96,4 @@ def _ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
         return list(tokenizer.encode(text, add_special_tokens=False))
     if isinstance(prompt, str):
         return list(tokenizer.encode(prompt))
-    return _checked_ids(model, prompt)
-
-
-def _is_messages(prompt: Any) -> bool:
-    if isinstance(prompt, (str, bytes, torch.Tensor)) or not hasattr(prompt, "__len__") or not len(prompt):
-        return False
-    return isinstance(prompt, (list, tuple)) and all(isinstance(message, Mapping) for message in prompt)
-
-
-def _checked_ids(model: Any, prompt: Any) -> list[int]:
-    if isinstance(prompt, torch.Tensor):
-        prompt = prompt.tolist()
-    if isinstance(prompt, (bytes, bytearray, Mapping)) or not isinstance(prompt, Iterable):
-        raise TypeError(f"the prompt must be a str, messages or token ids, not {type(prompt).__name__}")
-    n_vocab = model.get_input_embeddings().num_embeddings
-    ids = []
-    for token_id in prompt:
-        if isinstance(token_id, bool) or not isinstance(token_id, Integral):
-            raise TypeError(f"the prompt must be a str, messages or token ids; {token_id!r} is no id")
-        ids.append(int(token_id))
-        if not 0 <= ids[-1] < n_vocab:
-            raise ValueError(f"the prompt has token {token_id}, but the model has {n_vocab} tokens")
-    return ids
+    return checked_ids(prompt, model.get_input_embeddings().num_embeddings, "a str, messages or token ids")

@@ -16,7 +16,7 @@ from typing import Any
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.types.call.leaves import read_leaf, schema_without_definitions
-from cfgmask.types.call.tree import Call, Field, Fixed, Items, Leaf, Names, OneOf, Pairs, Record, Shape
+from cfgmask.types.call.tree import Call, Field, Fixed, Items, Leaf, Names, OneOf, Pairs, Record, Shape, argument_names
 
 _QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly"})
 _MAX_DEPTH = 100
@@ -113,7 +113,7 @@ class _Reader:
         metadata = [one for one in metadata if not _is_comment(one)]
         if not metadata:
             return shape
-        if _is_leaf(shape):
+        if isinstance(shape, Leaf):
             return self._leaf(kind, place)
         if isinstance(shape, Items):
             bare = list if shape.written == "list" else tuple
@@ -287,14 +287,11 @@ class _Parameter:
 
 def _model_fields(model: Any) -> list[_Parameter]:
     """The arguments of a model of pydantic, by the names that its constructor takes them by."""
-    config = getattr(model, "model_config", {})
-    by_name = config.get("populate_by_name") or config.get("validate_by_name")
     is_root = getattr(model, "__pydantic_root_model__", False)
     found = []
-    for name, info in model.model_fields.items():
-        alias = info.validation_alias if info.validation_alias is not None else info.alias
+    for name, taken in argument_names(model).items():
+        info = model.model_fields[name]
         hint = _annotated((info.annotation, *info.metadata)) if info.metadata else info.annotation
-        taken = name if alias is None or by_name else str(alias)
         found.append(_Parameter(taken, name, hint, info.is_required(), is_root))
     return found
 
@@ -336,10 +333,6 @@ def _bound(hint: Any, bound: dict[Any, Any]) -> Any:
 def _annotated(parts: tuple[Any, ...]) -> Any:
     """`Annotated` of a type and what stands beside it."""
     return operator.getitem(typing.Annotated, parts)
-
-
-def _is_leaf(shape: Shape) -> bool:
-    return isinstance(shape, Leaf)
 
 
 def _is_comment(metadata: Any) -> bool:

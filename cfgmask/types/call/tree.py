@@ -98,3 +98,14 @@ class OneOf:
 
 
 Shape: TypeAlias = Leaf | Names | Items | Fixed | Pairs | Call | Record | OneOf
+
+
+def argument_names(model: Any) -> dict[str, str]:
+    """By the name of each field of a model of pydantic, the one that its constructor takes: the alias, if there is one."""
+    config = getattr(model, "model_config", {})
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
+    found = {}
+    for name, info in model.model_fields.items():
+        alias = info.validation_alias if info.validation_alias is not None else info.alias
+        found[name] = name if alias is None or by_name else str(alias)
+    return found

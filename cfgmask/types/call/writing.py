@@ -7,6 +7,8 @@ import enum
 import re
 from typing import Any
 
+from cfgmask.types.call.tree import argument_names
+
 _ESCAPES = re.compile(r"['\\\x00-\x1f\x7f]")
 _SHORT = {"'": "\\'", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -41,9 +43,8 @@ def write_call(value: Any) -> str:
 
 
 def _number(value: float) -> str:
-    written = (
-        repr(value) if type(value) in (int, float) else repr(float(value) if isinstance(value, float) else int(value))
-    )
+    # Of subclasses, such as IntEnum's members, the number itself.
+    written = repr(float(value) if isinstance(value, float) else int(value))
     if not re.fullmatch(r"-?[0-9.]+(e[+-]?[0-9]+)?", written):
         raise ValueError(f"no literal stands for {written}")
     return written
@@ -67,10 +68,4 @@ def _call(name: str, members: Any) -> str:
 def _model(value: Any) -> str:
     kind = type(value)
     generic = getattr(kind, "__pydantic_generic_metadata__", {}).get("origin") or kind
-    config = getattr(kind, "model_config", {})
-    by_name = config.get("populate_by_name") or config.get("validate_by_name")
-    members = []
-    for name, info in kind.model_fields.items():
-        alias = info.validation_alias if info.validation_alias is not None else info.alias
-        members.append((name if alias is None or by_name else str(alias), getattr(value, name)))
-    return _call(generic.__name__, members)
+    return _call(generic.__name__, ((taken, getattr(value, name)) for name, taken in argument_names(kind).items()))
