@@ -101,7 +101,7 @@ Shape: TypeAlias = Leaf | Names | Items | Fixed | Pairs | Call | Record | OneOf
 
 
 def argument_names(model: Any) -> dict[str, str]:
-    """By the name of each field of a model of pydantic, the one that its constructor takes: the alias, if there is one."""
+    """How the constructor of a model of pydantic calls each field, by its name: by the alias, if there is one."""
     config = getattr(model, "model_config", {})
     by_name = config.get("populate_by_name") or config.get("validate_by_name")
     found = {}
