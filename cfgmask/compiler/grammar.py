@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, overload
 
 from cfgmask import json_schema, lark, regex
 from cfgmask.compiler.recipe import FORMAT, Documents, KeptSchema, Recipe
@@ -43,10 +43,29 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar
+    from typing_extensions import TypeVar, Unpack
 
     # Of a grammar that says nothing of its values, any: `Grammar` alone is `Grammar[Any]`.
     Value_co = TypeVar("Value_co", covariant=True, default=Any)
+
+    class TypeOptions(TypedDict, total=False):
+        """What `Grammar.from_type` takes by name; its docstring says more."""
+
+        strict: bool
+        limits: Limits | None
+        whitespace: str
+        item_separator: str
+        key_separator: str
+        indent: int | None
+        numbers: Literal["plain", "any"]
+        max_digits: int | None
+        syntax: Literal["json", "yaml", "call"]
+        escapes: Literal["any", "canonical"]
+        property_order: Literal["schema", "any"]
+        formats: Literal["assert", "annotate"]
+        on_unsupported: Literal["error", "relax"]
+        unknown_keywords: Literal["warn", "error"]
+        pattern_dialect: Literal["ecma", "python", "rust"] | None
 else:
     from typing import TypeVar
 
@@ -441,22 +460,7 @@ class Grammar(Generic[Value_co]):
     def from_type(
         cls,
         kind: type[Kind],
-        *,
-        strict: bool = ...,
-        limits: Limits | None = ...,
-        whitespace: str = ...,
-        item_separator: str = ...,
-        key_separator: str = ...,
-        indent: int | None = ...,
-        numbers: Literal["plain", "any"] = ...,
-        max_digits: int | None = ...,
-        syntax: Literal["json", "yaml", "call"] = ...,
-        escapes: Literal["any", "canonical"] = ...,
-        property_order: Literal["schema", "any"] = ...,
-        formats: Literal["assert", "annotate"] = ...,
-        on_unsupported: Literal["error", "relax"] = ...,
-        unknown_keywords: Literal["warn", "error"] = ...,
-        pattern_dialect: Literal["ecma", "python", "rust"] | None = ...,
+        **options: Unpack[TypeOptions],
     ) -> Grammar[Kind]: ...
 
     @overload
@@ -464,22 +468,7 @@ class Grammar(Generic[Value_co]):
     def from_type(
         cls,
         kind: Any,
-        *,
-        strict: bool = ...,
-        limits: Limits | None = ...,
-        whitespace: str = ...,
-        item_separator: str = ...,
-        key_separator: str = ...,
-        indent: int | None = ...,
-        numbers: Literal["plain", "any"] = ...,
-        max_digits: int | None = ...,
-        syntax: Literal["json", "yaml", "call"] = ...,
-        escapes: Literal["any", "canonical"] = ...,
-        property_order: Literal["schema", "any"] = ...,
-        formats: Literal["assert", "annotate"] = ...,
-        on_unsupported: Literal["error", "relax"] = ...,
-        unknown_keywords: Literal["warn", "error"] = ...,
-        pattern_dialect: Literal["ecma", "python", "rust"] | None = ...,
+        **options: Unpack[TypeOptions],
     ) -> Grammar: ...
 
     @classmethod

@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import UnionType
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,19 @@ T = TypeVar("T")
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, Any]]
 Type: TypeAlias = type[Any] | UnionType | Callable[..., Any]
 What: TypeAlias = Grammar | CompiledGrammar | Type | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
+
+
+class Writing(TypedDict, total=False):
+    """What every `generate` takes besides what to write and with which model; its own docstring says more."""
+
+    max_tokens: int | None
+    stall_after: int | None
+    jump_forward: bool
+    canonical: bool
+    logprobs: bool | None
+    temperature: float
+    seed: int | None
+    logits_processor: Iterable[Any]
 
 
 class Decoder(Protocol):

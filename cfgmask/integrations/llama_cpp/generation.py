@@ -16,7 +16,7 @@ import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
 from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.errors import IntegrationError
-from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, forcing
+from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, Writing, forcing
 from cfgmask.integrations.llama_cpp.arguments import Sampling, check_model_and_grammar, check_sampling, prompt_ids
 from cfgmask.integrations.llama_cpp.budget import context_length
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
@@ -109,22 +109,18 @@ class _Hook(Hook):
         self._calls = 0
 
 
+class Options(Writing, Sampling, total=False):
+    """What `generate` takes by name, but for `stream`, which says what it gives."""
+
+
 @overload
 def generate(
     llm: Any,
     prompt: Prompt,
     grammar: type[T] | Grammar[T],
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> GeneratedText[T]: ...
 
 
@@ -134,16 +130,8 @@ def generate(
     prompt: Prompt,
     grammar: list[str] | tuple[str, ...] | re.Pattern[str],
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> GeneratedText[str]: ...
 
 
@@ -153,16 +141,8 @@ def generate(
     prompt: Prompt,
     grammar: CompiledGrammar | dict[str, Any] | UnionType | Callable[..., Any],
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> GeneratedText[Any]: ...
 
 
@@ -172,16 +152,8 @@ def generate(
     prompt: Prompt,
     grammar: What,
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[True],
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> TextStream: ...
 
 

@@ -13,7 +13,7 @@ import transformers
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar
 from cfgmask.compiler.own_tokens import lend_encoder
-from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, forcing
+from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, Writing, forcing
 from cfgmask.integrations.options import (
     checked_logprobs,
     checked_max_tokens,
@@ -50,6 +50,10 @@ class Sampling(TypedDict, total=False):
     stopping_criteria: Any
 
 
+class Options(Writing, Sampling, total=False):
+    """What `generate` takes by name, but for `stream`, which says what it gives."""
+
+
 @overload
 def generate(
     model: Any,
@@ -57,16 +61,8 @@ def generate(
     prompt: Prompt,
     grammar: type[T] | Grammar[T],
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> GeneratedText[T]: ...
 
 
@@ -77,16 +73,8 @@ def generate(
     prompt: Prompt,
     grammar: list[str] | tuple[str, ...] | re.Pattern[str],
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> GeneratedText[str]: ...
 
 
@@ -97,16 +85,8 @@ def generate(
     prompt: Prompt,
     grammar: CompiledGrammar | dict[str, Any] | UnionType | Callable[..., Any],
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[False] = ...,
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> GeneratedText[Any]: ...
 
 
@@ -117,16 +97,8 @@ def generate(
     prompt: Prompt,
     grammar: What,
     *,
-    max_tokens: int | None = ...,
-    stall_after: int | None = ...,
-    jump_forward: bool = ...,
-    canonical: bool = ...,
-    logprobs: bool | None = ...,
     stream: Literal[True],
-    temperature: float = ...,
-    seed: int | None = ...,
-    logits_processor: Iterable[Any] = ...,
-    **sampling: Unpack[Sampling],
+    **options: Unpack[Options],
 ) -> TextStream: ...
 
 
