@@ -46,6 +46,9 @@ class TokenTable:
     def held_bytes(self) -> bytes:
         """The bytes that some token holds, end tokens left out; ascending."""
     @property
+    def holds_every_byte(self) -> bool:
+        """Whether these are all bytes, so that no text is beyond the vocabulary."""
+    @property
     def writes_json(self) -> bool:
         """Whether these bytes complete whatever they begin of a JSON value.
 

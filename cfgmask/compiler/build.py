@@ -173,12 +173,11 @@ def _unwritable(ir: GrammarIR, vocabulary: _core.TokenTable) -> list[Part]:
 
     JSON takes no more than printable ASCII; strings of other forms have no escapes.
     """
-    if len(vocabulary.held_bytes) == _N_BYTES:
+    if vocabulary.holds_every_byte:
         return []
     return [part for part in parts_of(ir) if part.form is not None or not vocabulary.writes_json]
 
 
-_N_BYTES = 256
 _SLOTS = {"text": _core.ROW_TEXT, "part": _core.ROW_PART}
 
 

@@ -306,7 +306,7 @@ class Grammar(Generic[Value_co]):
             has_values = handed_over or files.texts or "%json" in text
             if not has_values or (tokens.writes_json and not handed_over):
                 return None
-            if len(tokens.held_bytes) == _N_BYTES:
+            if tokens.holds_every_byte:
                 return None
             given = {key: _given(key, value, limits, tokens) for key, value in handed_over.items()}
             return parse(grammars=given, held=tokens.held_bytes)
@@ -446,8 +446,7 @@ class Grammar(Generic[Value_co]):
         def written(tokens: _core.TokenTable) -> GrammarIR | None:
             if tokens.writes_json and is_written_as_usual(options):
                 return None
-            held = tokens.held_bytes
-            return None if len(held) == _N_BYTES else lower_for(held)
+            return None if tokens.holds_every_byte else lower_for(tokens.held_bytes)
 
         made = cls(lower if ir is None else ir, name, plain)
         made._notes = notes
@@ -944,7 +943,6 @@ def _options(*values: Any) -> JsonSchemaOptions:
         return JsonSchemaOptions(*values)
 
 
-_N_BYTES = 256
 # What says how JSON is written, which constructor calls are not.
 _OF_JSON = ("whitespace", "item_separator", "key_separator", "indent", "escapes", "property_order")
 

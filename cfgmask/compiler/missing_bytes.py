@@ -31,7 +31,7 @@ def missing_bytes(
     Cost: compiles the grammar some times more, for the vocabulary with bytes that it lacks.
     """
     held = vocabulary.core.held_bytes
-    if len(held) == _N_BYTES or all(d.code != "grammar-empty" for d in error.diagnostics):
+    if vocabulary.core.holds_every_byte or all(d.code != "grammar-empty" for d in error.diagnostics):
         return None
 
     def match_with(more: set[int]) -> bytes | None:

@@ -1717,6 +1717,9 @@ NB_MODULE(_core, m) {
           "fingerprint", [](PyVocabulary& self) { return self.vocabulary->fingerprint; }, docs::TokenTable_fingerprint)
       .def_prop_ro("held_bytes", &held_bytes, docs::TokenTable_held_bytes)
       .def_prop_ro(
+          "holds_every_byte", [](PyVocabulary& self) { return self.vocabulary->held == ByteSet::all(); },
+          docs::TokenTable_holds_every_byte)
+      .def_prop_ro(
           "writes_json", [](PyVocabulary& self) { return self.vocabulary->writes_json(); },
           docs::TokenTable_writes_json)
       .def_static("fingerprint_of", &token_fingerprint, "tokens"_a, "end_tokens"_a, docs::TokenTable_fingerprint_of)

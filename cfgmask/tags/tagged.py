@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
 
 _MOST_KEPT = 8
-_N_BYTES = 256
 
 
 class Tagged:
@@ -85,7 +84,7 @@ class Tagged:
         Values that a vocabulary without some bytes cannot write are left out; see `Grammar.written_with`.
         """
         ids, core = ids_of(vocabulary), vocabulary.core
-        held = None if len(core.held_bytes) == _N_BYTES else core.held_bytes
+        held = None if core.holds_every_byte else core.held_bytes
         with self._lock:
             for answers, kept_held, made in self._kept:
                 if kept_held == held and answers.are_those_of(ids):

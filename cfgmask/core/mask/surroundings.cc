@@ -64,7 +64,7 @@ std::optional<SurroundingsId> Surroundings::with_rest(RegexId rest) {
 // Valid UTF-8 that the vocabulary can write.
 RegexId Surroundings::any_text() {
   if (!any_text_) {
-    const RegexId all = regexes_.repetition(regexes_.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
+    const RegexId all = regexes_.any_text();
     any_text_ = held_ == ByteSet::all() ? all : HeldBytes(regexes_, held_).of(all);
   }
   return *any_text_;

@@ -89,6 +89,10 @@ class RegexStore {
   RegexId intersection(std::vector<RegexId> parts);
   RegexId complement(RegexId body);
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
+  // So many characters, whatever they are, in valid UTF-8.
+  RegexId any_text(uint32_t minimum = 0, uint32_t maximum = kUnbounded) {
+    return repetition(char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), minimum, maximum);
+  }
   RegexId key_set(std::vector<std::string_view> keys);
   RegexId key_set(const std::vector<std::string>& keys) {
     return key_set(std::vector<std::string_view>(keys.begin(), keys.end()));

@@ -205,10 +205,8 @@ RegexId RegexData::make_of(RegexStore& store, const Node& node, Part part) const
       return store.repetition(part(0), node.minimum, node.maximum);
     case Kind::kIntersection:
       return store.intersection(all_parts());
-    case Kind::kComplement: {
-      const RegexId text = store.repetition(store.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-      return store.intersection({text, store.complement(part(0))});
-    }
+    case Kind::kComplement:
+      return store.intersection({store.any_text(), store.complement(part(0))});
     case Kind::kKeySet:
       return store.key_set(all_texts());
     case Kind::kDivisible:

@@ -256,7 +256,7 @@ class DeferredSchema : public DeferredPart {
   void add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, std::string_view key);
   uint32_t form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
                       const FormReading& reading);
-  Symbols form_brackets(PlainValueId id, const FormReading::Values& values);
+  Symbols form_brackets(PlainValueId id, const FormReading::Values& values, const FormReading& reading);
 
   std::shared_ptr<const PlainSchemaParts> kept_;
   const std::shared_ptr<const SchemaForm> form_;

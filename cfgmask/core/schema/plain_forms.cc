@@ -112,7 +112,7 @@ uint32_t DeferredSchema::form_value(PlainValueId id, PlainSchema::Kind kind, con
     grammar_->terminals.back().nullable = regexes_->nullable(ended);
     add_pieces(way, form_->after_end, {});
   }
-  for (uint32_t inner : form_brackets(id, left)) {
+  for (uint32_t inner : form_brackets(id, left, reading)) {
     Symbols& way = ways.emplace_back(Symbols{gap_, inner, gap_});
     add_pieces(way, {{SchemaForm::Piece::Kind::kText, form_->end}}, {});
     add_pieces(way, form_->after_end, {});
@@ -123,13 +123,14 @@ uint32_t DeferredSchema::form_value(PlainValueId id, PlainSchema::Kind kind, con
 }
 
 // Arrays and objects as JSON writes them.
-DeferredSchema::Symbols DeferredSchema::form_brackets(PlainValueId id, const FormReading::Values& values) {
+DeferredSchema::Symbols DeferredSchema::form_brackets(PlainValueId id, const FormReading::Values& values,
+                                                      const FormReading& reading) {
   if (values.brackets.empty()) return {};
   const auto is_all = [&](const PlainSchema::Value& value) {
     return value.terminals.empty() && (!value.array || !value.object);
   };
   // A choice between many is made a rule of its own, which reads them together.
-  const auto& all = FormReading(parts_, *form_).values(id);
+  const FormReading::Values all = reading.values(id);
   if (all.terminals.empty() && all.brackets.size() == values.brackets.size()) return {rule_of(id)};
   Symbols found;
   for (const auto& [value, kind] : values.brackets) {

@@ -267,9 +267,7 @@ RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store, Pla
   std::vector<RegexId> conditions;
   const bool is_bounded = text.minimum > 0 || text.maximum != kUnbounded;
   if (text.pattern) conditions.push_back(patterns_[*text.pattern].regex(store, is_bounded ? kAtOnce : how));
-  if (!text.pattern || is_bounded)
-    conditions.push_back(
-        store.repetition(store.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), text.minimum, text.maximum));
+  if (!text.pattern || is_bounded) conditions.push_back(store.any_text(text.minimum, text.maximum));
   return conditions.size() == 1 ? conditions[0] : store.intersection(std::move(conditions));
 }
 

@@ -153,10 +153,6 @@ RegexId FormReading::space(RegexStore& r, uint32_t minimum) {
   return r.repetition(r.char_class({{'\t', '\n'}, {'\r', '\r'}, {' ', ' '}}), minimum, kMostSpace);
 }
 
-RegexId FormReading::any_text(RegexStore& r) {
-  return r.repetition(r.char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), 0, kUnbounded);
-}
-
 RegexId FormReading::texts(uint32_t t, const Values& among, RegexStore& r) const {
   const PlainSchema::Terminal& terminal = schema_.terminal(t);
   if (is_string(terminal)) return string(t, among, r);
@@ -171,7 +167,7 @@ RegexId FormReading::texts(uint32_t t, const Values& among, RegexStore& r) const
 
 // Without those that are read as another value, or hold what ends them.
 RegexId FormReading::string(uint32_t t, const Values& among, RegexStore& r) const {
-  const RegexId any = any_text(r);
+  const RegexId any = r.any_text();
   const RegexId stopped = r.concatenation(any, r.concatenation(r.literal(form_.stop), any));
   if (is_any_string(t)) return r.intersection({any, r.complement(stopped)});
   std::vector<RegexId> taken{stopped};

@@ -84,7 +84,6 @@ class FormReading {
   friend class DeferredSchema;
 
   static RegexId space(RegexStore& r, uint32_t minimum);
-  static RegexId any_text(RegexStore& r);
   static bool is_string(const PlainSchema::Terminal& terminal);
   std::optional<RegexId> body(const PlainSchema::Terminal& terminal, RegexStore& r) const;
   RegexId json(const PlainSchema::Terminal& terminal, RegexStore& r) const;
