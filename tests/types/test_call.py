@@ -574,6 +574,7 @@ def test_refusals() -> None:
         (Annotated[Tag, at.Ge(3)], "cannot be kept in a call"),
         (endless, "without end"),
         (lambda *a: None, "has no name of its own"),
+        (lambda a: None, "`<lambda>` is no name"),
     ):
         with pytest.raises(cfgmask.GrammarError, match=message):
             grammar_of(kind)
@@ -590,6 +591,10 @@ def test_values_too_deep_for_pythons_parser_are_a_limit() -> None:
     written = "Node(1, " * 400 + "None" + ")" * 400
     with pytest.raises(cfgmask.LimitExceeded, match="max_nesting"):
         grammar.parse(written)
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(cfgmask.LimitExceeded, match="max_nesting"):
+        write_call(endless)
 
 
 def test_large_classes_compile_fast_enough() -> None:

@@ -10,11 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from cfgmask.errors import LimitExceeded
-from cfgmask.types.call.tree import Call, Field, Fixed, Items, Leaf, Names, OneOf, Pairs, Record, Shape
-
-_MOST_NESTED = 90
-"""Python's own parser gives up at some 100 to 200 brackets in each other."""
+from cfgmask.types.call.tree import Call, Field, Fixed, Items, Leaf, Names, OneOf, Pairs, Record, Shape, too_deep
 
 
 def read_call(shape: Shape, written: str) -> Any:
@@ -26,10 +22,10 @@ def read_call(shape: Shape, written: str) -> Any:
     try:
         tree = ast.parse(written, mode="eval").body
     except (RecursionError, MemoryError):
-        raise LimitExceeded("max_nesting", _MOST_NESTED, "calls in each other, for Python's parser") from None
+        raise too_deep() from None
     except SyntaxError as error:
         if "nested" in str(error):
-            raise LimitExceeded("max_nesting", _MOST_NESTED, "calls in each other, for Python's parser") from None
+            raise too_deep() from None
         raise ValueError(f"the text is no expression of Python: {error.msg}") from None
     return _read(shape, tree)
 

@@ -214,16 +214,17 @@ class _Reader:
 
     def _call(self, kind: Any, parameters: list[_Parameter], place: str) -> tuple[Call, list[_Parameter]] | None:
         origin = _origin(kind)
-        name = origin.__name__
-        wrong = [each.name for each in parameters if not _is_name(each.name)]
-        if not _is_name(name):
-            wrong = [name]
-        if wrong:
-            self._refuse(f"`{wrong[0]}` is no name, so a call cannot write it", place)
-            return None
         # Pydantic's generic classes are classes by themselves; others are called without their arguments.
         make: Any = origin if dataclasses.is_dataclass(origin) else kind
-        return Call(name, make, kind), parameters
+        return self._named_call(Call(origin.__name__, make, kind), parameters, place)
+
+    def _named_call(self, call: Call, parameters: list[_Parameter], place: str) -> tuple[Call, list[_Parameter]] | None:
+        """A call of names; None, and a report, if one of them is no name of Python."""
+        for name in (call.name, *(each.name for each in parameters)):
+            if not _is_name(name):
+                self._refuse(f"`{name}` is no name, so a call cannot write it", place)
+                return None
+        return call, parameters
 
     def _dataclass_fields(self, kind: Any, origin: Any, place: str) -> list[_Parameter]:
         hints = self._hints(kind, origin, place)
@@ -264,7 +265,7 @@ class _Reader:
                 return None
             is_positional = each.kind is each.POSITIONAL_OR_KEYWORD
             parameters.append(_Parameter(name, name, hints.get(name, Any), each.default is each.empty, is_positional))
-        return Call(function.__name__, signature.bind, function), parameters
+        return self._named_call(Call(function.__name__, signature.bind, function), parameters, place)
 
     def _hints(self, kind: Any, origin: Any, place: str) -> dict[str, Any]:
         try:

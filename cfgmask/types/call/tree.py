@@ -6,6 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from cfgmask.errors import LimitExceeded
+
+_MOST_NESTED = 90
+"""Python's own parser gives up at some 100 to 200 brackets in each other."""
+
 
 @dataclass(frozen=True, eq=False)
 class Leaf:
@@ -109,3 +114,8 @@ def argument_names(model: Any) -> dict[str, str]:
         alias = info.validation_alias if info.validation_alias is not None else info.alias
         found[name] = name if alias is None or by_name else str(alias)
     return found
+
+
+def too_deep() -> LimitExceeded:
+    """The error for values that are nested too deeply to be read back."""
+    return LimitExceeded("max_nesting", _MOST_NESTED, "calls in each other, for Python's parser")

@@ -7,7 +7,7 @@ import enum
 import re
 from typing import Any
 
-from cfgmask.types.call.tree import argument_names
+from cfgmask.types.call.tree import argument_names, too_deep
 
 _ESCAPES = re.compile(r"['\\\x00-\x1f\x7f]")
 _SHORT = {"'": "\\'", "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -18,8 +18,16 @@ def write_call(value: Any) -> str:
 
     value  an instance of a dataclass, a model of pydantic or a named tuple, a member of an enum, or a value of Python's
            own types with such inside
-    Errors: TypeError for anything else, and ValueError for a number that no literal stands for.
+    Errors: TypeError for anything else; ValueError for a number that no literal stands for; LimitExceeded for values
+    too deep in each other, or in themselves.
     """
+    try:
+        return _written(value)
+    except RecursionError:
+        raise too_deep() from None
+
+
+def _written(value: Any) -> str:
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
     if value is None or isinstance(value, bool):
@@ -33,7 +41,7 @@ def write_call(value: Any) -> str:
     if isinstance(value, (list, tuple, set, frozenset)):
         return _items(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{write_call(key)}: {write_call(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_written(key)}: {_written(item)}" for key, item in value.items()) + "}"
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = [field.name for field in dataclasses.fields(value) if field.init]
         return _call(type(value).__name__, ((name, getattr(value, name)) for name in fields))
@@ -51,7 +59,7 @@ def _number(value: float) -> str:
 
 
 def _items(value: Any) -> str:
-    inside = ", ".join(map(write_call, value))
+    inside = ", ".join(map(_written, value))
     if isinstance(value, list):
         return f"[{inside}]"
     if isinstance(value, tuple):
@@ -62,7 +70,7 @@ def _items(value: Any) -> str:
 
 
 def _call(name: str, members: Any) -> str:
-    return f"{name}(" + ", ".join(f"{key}={write_call(item)}" for key, item in members) + ")"
+    return f"{name}(" + ", ".join(f"{key}={_written(item)}" for key, item in members) + ")"
 
 
 def _model(value: Any) -> str:
