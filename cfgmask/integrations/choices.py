@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from cfgmask import notebook
 from cfgmask.errors import VocabularyError
+from cfgmask.integrations.options import encoded
 from cfgmask.vocabulary import Vocabulary
 
 
@@ -37,13 +38,16 @@ class Choice:
 
 
 def checked_choices(choices: Iterable[str]) -> list[str]:
-    """The choices, each once. Raises TypeError for what is no list of texts, ValueError where there are none."""
+    """The choices, each once. Raises TypeError for what is no list of texts, ValueError where there
+    are none, or one is no Unicode.
+    """
     if isinstance(choices, (str, bytes)):
         raise TypeError("choices must be a list of texts, not one text")
     texts = list(choices)
     for text in texts:
         if not isinstance(text, str):
             raise TypeError(f"a choice must be a str, not {type(text).__name__}")
+        encoded(text, "a choice")
     if not texts:
         raise ValueError("there is nothing to choose from: give at least one text")
     return list(dict.fromkeys(texts))

@@ -54,6 +54,17 @@ def checked_processors(processors: Any) -> list[Callable[..., Any]]:
     return listed
 
 
+def encoded(text: str, what: str) -> bytes:
+    """The text in UTF-8. Raises ValueError for one that is no Unicode; `what` it is, for the message."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        surrogate = ord(text[error.start])
+        raise ValueError(
+            f"{what} is no Unicode text: character {error.start} is the lone surrogate U+{surrogate:04X}"
+        ) from None
+
+
 def is_messages(prompt: Any) -> bool:
     """Whether a prompt is a list of messages, which a chat template writes, and not text or ids."""
     if isinstance(prompt, (str, bytes)) or not hasattr(prompt, "__len__") or not len(prompt):

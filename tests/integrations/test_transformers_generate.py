@@ -303,6 +303,12 @@ def test_refusals(model: Any, tokenizer: Any) -> None:
         generate(model, tokenizer, [5, 300], ["a"])
     with pytest.raises(TypeError, match="is no id"):
         generate(model, tokenizer, [5, "a"], ["a"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match=r"character 1 is the lone surrogate U\+D800"):
+        generate(model, tokenizer, "a\ud800", ["a"])
+    with pytest.raises(ValueError, match="a choice is no Unicode text"):
+        choose(model, tokenizer, "Hello", ["\ud800"])
+    with pytest.raises(TypeError, match="the model's tokenizer or a Vocabulary, not NoneType"):
+        generate(model, None, "Hello", ["a"])
     with pytest.raises(ValueError, match="give max_tokens"):
         generate(small_model(kind="mamba"), tokenizer, "Hello", ["a"])
     bare = small_tokenizer()

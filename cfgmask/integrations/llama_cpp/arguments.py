@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 import llama_cpp
 
-from cfgmask.integrations.options import checked_ids
+from cfgmask.integrations.options import checked_ids, encoded
 from cfgmask.integrations.what import check_grammar
 
 _SAMPLING = set(inspect.signature(llama_cpp.Llama.generate).parameters)
@@ -72,7 +72,7 @@ def prompt_ids(llm: Any, prompt: Any) -> list[int]:
     does not have.
     """
     if isinstance(prompt, str):
-        ids = list(llm.tokenize(_encoded(prompt), special=True))
+        ids = list(llm.tokenize(encoded(prompt, "the prompt"), special=True))
     else:
         ids = checked_ids(prompt, llm.n_vocab(), "a str or token ids")
     if ids:
@@ -81,13 +81,3 @@ def prompt_ids(llm: Any, prompt: Any) -> list[int]:
     if start < 0:
         raise ValueError("the prompt is empty, and the model has no token that begins a text")
     return [start]
-
-
-def _encoded(prompt: str) -> bytes:
-    try:
-        return prompt.encode()
-    except UnicodeEncodeError as error:
-        surrogate = ord(prompt[error.start])
-        raise ValueError(
-            f"the prompt is no Unicode text: character {error.start} is the lone surrogate U+{surrogate:04X}"
-        ) from None

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from cfgmask import CompiledGrammar, Vocabulary, VocabularyError
-from cfgmask.integrations.options import checked_ids, is_messages
+from cfgmask.integrations.options import checked_ids, encoded, is_messages
 from cfgmask.integrations.transformers.vocabulary_checks import check_vocabulary
 
 # Of each tokenizer, by the end tokens of the models that it was asked about.
@@ -28,10 +28,12 @@ def check_writer(model: Any) -> None:
 def vocabulary_of(model: Any, tokenizer: Any) -> Vocabulary:
     """The vocabulary of a model: the one that is given, or that of its tokenizer, read once for each.
 
-    End tokens are those of the model's generation config too.
+    End tokens are those of the model's generation config too. Raises TypeError for anything else.
     """
     if isinstance(tokenizer, Vocabulary):
         return tokenizer
+    if not callable(getattr(tokenizer, "encode", None)):
+        raise TypeError(f"tokenizer must be the model's tokenizer or a Vocabulary, not {type(tokenizer).__name__}")
     ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
     known = _vocabularies.setdefault(tokenizer, {})
     key = tuple(ends) if isinstance(ends, (list, tuple)) else ends
@@ -95,5 +97,6 @@ def _ids(model: Any, tokenizer: Any, prompt: Any) -> list[int]:
         # The template writes the token that begins a text, too.
         return list(tokenizer.encode(text, add_special_tokens=False))
     if isinstance(prompt, str):
+        encoded(prompt, "the prompt")
         return list(tokenizer.encode(prompt))
     return checked_ids(prompt, model.get_input_embeddings().num_embeddings, "a str, messages or token ids")
