@@ -39,8 +39,6 @@ def check_grammar(grammar: Any) -> None:
 def _reader_of(grammar: Any) -> str:
     if isinstance(grammar, Mapping):
         return "Grammar.from_json_schema reads a schema"
-    if isinstance(grammar, type):
-        return "Grammar.from_type makes one of a type"
     if isinstance(grammar, Matcher):
         return "its `compiled` is one"
     return "Grammar.from_lark reads the text of one, Grammar.from_json_schema that of a schema"

@@ -52,45 +52,28 @@ def lower(
     known: Mapping[int, ir.Part] = MappingProxyType({}),
     held_for: Callable[[nodes.Schema], bytes | None] = _any_bytes,
 ) -> ir.GrammarIR:
-    """The grammar of the texts of a node: `lowered` without its joints."""
-    return lowered(root, ids=ids, joints=joints, limits=limits, parts=parts, known=known, held_for=held_for)[0]
+    """The grammar of the texts of a node.
 
-
-def lowered(
-    root: nodes.Content,
-    *,
-    ids: TokenIds = NO_TOKENS,
-    joints: Joints | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    parts: bool = False,
-    known: Mapping[int, ir.Part] = MappingProxyType({}),
-    held_for: Callable[[nodes.Schema], bytes | None] = _any_bytes,
-) -> tuple[ir.GrammarIR, Joints]:
-    """The grammar of the texts of a node, and how its texts are cut into lexemes.
-
-    ids    the tokens that markers are written by
-    parts  whether schemas become parts where the core reads them
-    known  parts of some schemas, by the identity of their nodes
-    joints  None: those of the lexer "longest" where that means the same as "complete"; which is found out in time that
-            grows with the pairs of texts that can begin at one place
+    ids       the tokens that markers are written by
+    joints    how texts are cut into lexemes; None: as `joints_for` says
+    parts     whether schemas become parts where the core reads them
+    known     parts of some schemas, by the identity of their nodes
     held_for  the bytes that the values of a schema may consist of, ascending, with which it becomes no part; None: any
     Errors: GrammarError with every problem, each at the place of its node.
     Cost: linear, but for the joints and what the schemas take.
     """
     lowering = _Lowering(ids, limits, parts, known, held_for)
-    start = lowering.rule(START, lowering.content(root, None, _Around()))
-    lowering.problems.raise_if_any()
-    grammar = ir.GrammarIR(
-        tuple(lowering.rules),
-        start,
-        tuple(lowering.scopes),
-        ignore_initial=False,
-        ignore_final=False,
-        notes=tuple(lowering.problems.notes),
-    )
-    chosen = joints or joints_of(grammar, lowering.shadows, lowering.problems)
-    lowering.problems.raise_if_any()
-    return with_joints(grammar, lowering.shadows, chosen), chosen
+    grammar = lowering.grammar(root)
+    return with_joints(grammar, lowering.shadows, joints or lowering.joints(grammar))
+
+
+def joints_for(root: nodes.Content, *, limits: Limits = DEFAULT_LIMITS) -> Joints:
+    """How the texts of a node are cut: for the lexer "longest", where that means the same as "complete".
+
+    Errors: as `lower`. Cost: that of lowering, and what grows with the pairs of texts that can begin at one place.
+    """
+    lowering = _Lowering(NO_TOKENS, limits, True, MappingProxyType({}), _any_bytes)
+    return lowering.joints(lowering.grammar(root))
 
 
 class _Around(NamedTuple):
@@ -132,6 +115,25 @@ class _Lowering:
         # By what they were made of: tools share their schemas, and a tag may be lowered in two places.
         self._known_rows: dict[int, tuple[ir.Rows | None, _TextsAndValues]] = {}
         self._embedded: dict[int, tuple[nodes.Schema | nodes.Inner, str]] = {}
+
+    def grammar(self, root: nodes.Content) -> ir.GrammarIR:
+        """The rules of the texts of a node, before they are cut. Raises GrammarError."""
+        start = self.rule(START, self.content(root, None, _Around()))
+        self.problems.raise_if_any()
+        return ir.GrammarIR(
+            tuple(self.rules),
+            start,
+            tuple(self.scopes),
+            ignore_initial=False,
+            ignore_final=False,
+            notes=tuple(self.problems.notes),
+        )
+
+    def joints(self, grammar: ir.GrammarIR) -> Joints:
+        """How these rules are cut. Raises GrammarError."""
+        found = joints_of(grammar, self.shadows, self.problems)
+        self.problems.raise_if_any()
+        return found
 
     def rule(self, name: str, body: ir.Expr, capture: str | None = None) -> str:
         """A new rule; its name."""

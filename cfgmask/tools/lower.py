@@ -34,7 +34,7 @@ from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 from cfgmask.tags.forms import schema_part, schema_rules
 from cfgmask.tags.joints import Joints
-from cfgmask.tags.lower import lowered
+from cfgmask.tags.lower import joints_for
 from cfgmask.tags.nodes import (
     Content,
     Each,
@@ -163,7 +163,7 @@ def _joints_for(
 ) -> Joints | None:
     choice = Choice(mode, (_ANY_TOOL,), maximum)
     content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(prompt)
-    _, joints = lowered(content, limits=limits, parts=True)
+    joints = joints_for(content, limits=limits)
     return joints if joints.lexer == "longest" else None
 
 
