@@ -45,7 +45,7 @@ CMAKE := $(BIN)/cmake
 CONFIGURE := $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja)
 CXX_FILES = $(shell git ls-files 'cfgmask/core/*.cc' 'cfgmask/core/*.h' 'tests/native/*.cc' 'tests/native/*.h')
 
-.PHONY: help demo test test-long test-slow test-torch test-engines test-package wheel test-wheel cross-compile docs lint format develop \
+.PHONY: help demo test test-long test-slow test-times test-torch test-engines test-package wheel test-wheel cross-compile docs lint format develop \
 	test-hostile test-hostile-sanitize test-sanitize fuzz bench clean
 
 help:  ## this list
@@ -62,6 +62,9 @@ test-long: $(STAMPS)/test develop  ## the tests that take some seconds each
 
 test-slow: $(STAMPS)/test develop  ## the tests that take minutes, and more examples of what is tried at random
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m 'slow or hypothesis' --hypothesis-profile longer $(ARGS)
+
+test-times: $(STAMPS)/test develop  ## bounds of CPU time, which only a quiet machine holds
+	CFGMASK_TEST_TIMES=1 $(BIN)/python -m pytest $$(git grep -l 'cpu_time import' tests) $(ARGS)
 
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m torch $(ARGS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask._core import Segments
 from cfgmask.grammar import ir
+from tests.cpu_time import cpu_seconds, hold
 from tests.engine.harness import compile_ir
 from tests.engine.test_captures import BYTES, CASES, PLAIN, Derivations, TooAmbiguousError, marked
 from tests.strategies import grammars
@@ -172,14 +172,12 @@ def test_cost_of_a_byte_does_not_grow() -> None:
     grammar = cfgmask.Grammar.from_lark("start: (a | b)*\na[capture]: /[a-z]+;/\nb[capture]: /[0-9]+;/")
     compiled = cfgmask.compile(grammar, BYTES)
 
-    def seconds(n: int) -> float:
+    def take(n: int) -> None:
         segments = Segments(compiled)
-        begin = time.process_time()
         for _ in range(n):
             for piece in (b"a", b"b;", b"1", b"2;"):
                 segments.take_bytes(piece)
                 segments.decide()
-        return time.process_time() - begin
 
-    short, long = min(seconds(2_000) for _ in range(3)), min(seconds(8_000) for _ in range(3))
-    assert long < 8 * short
+    short = cpu_seconds(lambda: take(2_000), runs=3)
+    hold(cpu_seconds(lambda: take(8_000), runs=3), 8 * short)
