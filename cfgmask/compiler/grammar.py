@@ -523,7 +523,9 @@ class Grammar(Generic[Value_co]):
                 unknown_keywords,
                 pattern_dialect or DEFAULTS.pattern_dialect,
             )
-            return cls._from_call(kind, chosen, _limits(limits))
+            made = cls._from_call(kind, chosen, _limits(limits))
+            made._notes = partial(_notes_of_type, kind, pattern_dialect)
+            return made
 
         read = read_type(kind, pattern_dialect)
         if strict:
@@ -868,6 +870,16 @@ class Grammar(Generic[Value_co]):
 def recipe_of(grammar: Grammar) -> Recipe | None:
     """How a grammar was made; None where it was made of its intermediate form."""
     return grammar._recipe
+
+
+def _notes_of_type(kind: Any, dialect: DialectName | None) -> tuple[Diagnostic, ...]:
+    """What the grammar of a type does not check. Calls write some types that have no JSON Schema; these have none."""
+    from cfgmask.types import read_type
+
+    try:
+        return read_type(kind, dialect).notes
+    except GrammarError:
+        return ()
 
 
 def _refuse_notes(read: ReadType) -> None:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import UnionType
-from typing import Any, Generic, Literal, Protocol, TypeAlias, TypedDict, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypedDict, TypeVar, _SpecialForm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from cfgmask.integrations.logprobs import FORCED, Logprob, Scorer, TokenLogprob,
 FinishReason = Literal["stop", "length"]
 T = TypeVar("T")
 Prompt: TypeAlias = str | Sequence[int] | Sequence[Mapping[str, Any]]
-Type: TypeAlias = type[Any] | UnionType | Callable[..., Any]
+# Type checkers take `Literal["a", "b"]` and `Annotated[…]` for special forms where values are expected.
+Type: TypeAlias = type[Any] | UnionType | _SpecialForm | Callable[..., Any]
 What: TypeAlias = Grammar | CompiledGrammar | Type | dict[str, Any] | list[str] | tuple[str, ...] | re.Pattern[str]
 
 

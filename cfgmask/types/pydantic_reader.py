@@ -8,13 +8,18 @@ import json
 import types
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
+from pydantic import VERSION, TypeAdapter
 from pydantic.errors import PydanticUserError
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.types.json_schema import TypeSchema
 from cfgmask.types.read import ReadType
+
+# Before 2.10 its generator of JSON Schema has other methods than `TypeSchema` asks for.
+_OLDEST = (2, 10)
+if tuple(int(part) for part in VERSION.split(".")[:2]) < _OLDEST:
+    raise ImportError(f"from_type needs Pydantic 2.10 or later, and this is {VERSION}: pip install 'cfgmask[types]'")
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 
@@ -60,4 +65,5 @@ def _unsupported(name: str, error: Exception) -> Diagnostic:
     first = text.strip().partition("\n")[0].removesuffix(".")
     # After its first sentence Pydantic speaks of what a model could do to accept any object.
     first = first.partition(". Set `arbitrary_types_allowed")[0]
-    return Diagnostic("type-unsupported", f"{name:.60}: Pydantic cannot read it: {first:.300}")
+    why = "" if first == f"Unable to generate pydantic-core schema for {name}" else f": {first:.300}"
+    return Diagnostic("type-unsupported", f"{name:.60}: Pydantic cannot read it{why}")

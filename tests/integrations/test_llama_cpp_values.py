@@ -91,7 +91,7 @@ def test_messages_are_written_by_the_chat_template(llm: Any) -> None:
 
 TYPED = """
 import dataclasses, re
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from cfgmask import CompiledGrammar, Grammar
 from cfgmask.integrations import transformers
 from cfgmask.integrations.llama_cpp import choose, generate
@@ -110,6 +110,8 @@ def ask(llm: Any, tok: Any, grammar: Grammar, compiled: CompiledGrammar) -> None
     reveal_type(generate(llm, "p", Model, stream=True))
     reveal_type(generate(llm, "p", list[Model]).value)
     reveal_type(generate(llm, "p", int | None).value)
+    reveal_type(generate(llm, "p", Literal["a", "b"]).value)
+    reveal_type(generate(llm, "p", Annotated[int, 5]).value)
     reveal_type(generate(llm, "p", {"type": "object"}).value)
     reveal_type(generate(llm, "p", compiled).value)
     reveal_type(generate(llm, "p", call).value)
@@ -130,7 +132,7 @@ def ask(llm: Any, tok: Any, grammar: Grammar, compiled: CompiledGrammar) -> None
     reveal_type(Grammar.from_type(Model, strict=True, pattern_dialect=None).parse("x"))
 """
 STREAM = "cfgmask.integrations.generated.TextStream"
-REVEALED = ["typed.Model", "str", "str", "Any", STREAM, "list[typed.Model]", "Any", "Any", "Any", "Any"]
+REVEALED = ["typed.Model", "str", "str", "Any", STREAM, "list[typed.Model]", *["Any"] * 6]
 REVEALED += ["typed.Model", "str", "typed.Model", "typed.Model", "str", STREAM, "float", "dict[str, float]"]
 REVEALED += ["typed.Model", "list[int]", "Any", "Any", "str", "Any", "typed.Model"]
 

@@ -604,3 +604,20 @@ def test_large_classes_compile_fast_enough() -> None:
     written = write_call(value)
     assert grammar.parse(written) == value
     assert grammar.parse(f"Large({', '.join(map(str, range(60)))})") == value
+
+
+def test_notes_say_what_calls_do_not_check() -> None:
+    @dataclasses.dataclass
+    class Even:
+        n: int
+
+        def __post_init__(self) -> None:
+            if self.n % 2:
+                raise ValueError("odd")
+
+    grammar = cfgmask.Grammar.from_type(list[Even], syntax="call")
+    assert [note.code for note in grammar.notes] == ["type-validator"]
+    assert grammar.notes == cfgmask.Grammar.from_type(list[Even]).notes
+    with pytest.raises(cfgmask.GrammarError, match="type-validator"):
+        cfgmask.Grammar.from_type(list[Even], syntax="call", strict=True)
+    assert cfgmask.Grammar.from_type(Tag, syntax="call").notes == ()

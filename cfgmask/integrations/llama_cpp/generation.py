@@ -6,7 +6,6 @@ import re
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -16,7 +15,7 @@ import cfgmask
 from cfgmask import CompiledGrammar, Grammar, Matcher, Vocabulary
 from cfgmask.compiler.own_tokens import lend_encoder
 from cfgmask.integrations.errors import IntegrationError
-from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, Writing, forcing
+from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, Type, What, Writing, forcing
 from cfgmask.integrations.llama_cpp.arguments import Sampling, check_model_and_grammar, check_sampling, prompt_ids
 from cfgmask.integrations.llama_cpp.budget import context_length
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
@@ -139,7 +138,7 @@ def generate(
 def generate(
     llm: Any,
     prompt: Prompt,
-    grammar: CompiledGrammar | dict[str, Any] | UnionType | Callable[..., Any],
+    grammar: CompiledGrammar | dict[str, Any] | Type,
     *,
     stream: Literal[False] = ...,
     **options: Unpack[Options],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable
-from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, overload
 
 import transformers
@@ -13,7 +12,7 @@ import transformers
 import cfgmask
 from cfgmask import CompiledGrammar, Grammar
 from cfgmask.compiler.own_tokens import lend_encoder
-from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, What, Writing, forcing
+from cfgmask.integrations.generated import GeneratedText, Prompt, T, TextStream, Type, What, Writing, forcing
 from cfgmask.integrations.options import (
     checked_logprobs,
     checked_max_tokens,
@@ -83,7 +82,7 @@ def generate(
     model: Any,
     tokenizer: Any,
     prompt: Prompt,
-    grammar: CompiledGrammar | dict[str, Any] | UnionType | Callable[..., Any],
+    grammar: CompiledGrammar | dict[str, Any] | Type,
     *,
     stream: Literal[False] = ...,
     **options: Unpack[Options],
