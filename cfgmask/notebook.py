@@ -6,7 +6,7 @@ Only inline styles that work on light and dark pages; all text is escaped.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cfgmask._core import Matcher
     from cfgmask.compiler.explanation import Explanation
     from cfgmask.compiler.grammar import Grammar
-    from cfgmask.values.events import Message
+    from cfgmask.values.events import Capture, Message
 
 _MOST_LINES = 40
 _MOST_TOKENS = 24
@@ -69,9 +69,10 @@ def explanation(shown: Explanation) -> str:
     return _box([_PRE.format(escape(str(shown)))], _GREEN if shown.allowed else _RED)
 
 
-def text(written: str, is_complete: bool, finish_reason: str, n_tokens: int) -> str:
-    """The text of a finished call, and how it ended."""
-    how = f"{'complete' if is_complete else 'incomplete'}, finish reason {finish_reason}, {_many(n_tokens, 'token')}"
+def text(written: str, is_complete: bool, finish_reason: str | None, n_tokens: int) -> str:
+    """The text of a call, and how it ended; None: it has not ended."""
+    end = "not ended" if finish_reason is None else f"finish reason {finish_reason}"
+    how = f"{'complete' if is_complete else 'incomplete'}, {end}, {_many(n_tokens, 'token')}"
     return _box([_PRE.format(escape(written)), f"<small>{escape(how)}</small>"], _GREEN if is_complete else _RED)
 
 
@@ -103,6 +104,21 @@ def message(shown: Message) -> str:
     if shown.value is not None:
         rows.append(("value", _value(shown.value)))
     return _box(["<b>Message</b>", _table(rows)])
+
+
+def captures(shown: Sequence[Capture]) -> str:
+    """The names and values of captures, those inside of others below them, moved to the right."""
+    rows: list[tuple[str, str]] = []
+    # Captures may be nested deeply.
+    left = [(0, each) for each in reversed(shown)]
+    while left and len(rows) < _MOST_LINES:
+        depth, capture = left.pop()
+        name = f'<span style="margin-left:{min(depth, 20)}em">{escape(capture.name)}</span>'
+        rows.append((name, _value(capture.value)))
+        left += [(depth + 1, each) for each in reversed(capture.captures)]
+    if left:
+        rows.append(("…", "more captures"))
+    return _box(["<b>Captures</b>", _table(rows)])
 
 
 def _value(value: object) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +14,8 @@ import pytest
 import cfgmask
 from cfgmask import notebook as html
 from cfgmask.integrations.choices import Choice
-from cfgmask.values import Message, ToolCall
+from cfgmask.integrations.generated import TextStream
+from cfgmask.values import Capture, Captures, Message, ToolCall
 from tests import notebook
 
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "tour.ipynb"
@@ -125,6 +128,29 @@ def test_messages_are_shown_in_parts() -> None:
         nested = [nested]
     assert text_of(Message(value=nested)).endswith("…")
     assert "88 more calls" in text_of(Message(tool_calls=calls * 100))
+
+
+def test_captures_are_shown_with_those_inside_of_them() -> None:
+    inner = Capture("street<", "Main", 4, 8)
+    shown = text_of(Captures([Capture("city", "<Lima>", 0, 3), Capture("home", "x", 3, 9, (inner,), {"a": "</td>"})]))
+    assert shown == "Capturescity'<Lima>'home{'a': '</td>'}street<'Main'"
+    deep = inner
+    for _ in range(100_000):
+        deep = Capture("home", "x", 0, 9, (deep,))
+    assert text_of(Captures([deep])).endswith("more captures")
+    assert text_of(Captures()) == "Captures"
+
+
+def test_streams_are_shown_as_far_as_they_are_written() -> None:
+    script = iter([ord("<"), ord("b"), 256])
+    decoder = SimpleNamespace(sample=lambda: next(script), write=lambda ids: None)
+    started = matcher('start: "<" "b"?')
+    stream = TextStream(lambda: decoder, started, 9, lambda _: (0, []), threading.RLock(), logprobs=False)
+    assert text_of(stream) == "incomplete, not ended, 0 tokens"
+    assert next(stream) == "<"
+    assert text_of(stream) == "<complete, not ended, 1 token"
+    assert list(stream) == ["b"]
+    assert text_of(stream) == "<bcomplete, finish reason stop, 2 tokens"
 
 
 def test_explanations_have_the_colour_of_their_verdict() -> None:

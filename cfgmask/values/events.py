@@ -15,11 +15,11 @@ _TEXT: Final = object()
 class ToolCall:
     """A call of a tool.
 
-    name       the tool's name
-    arguments  their value; so far, while `is_open`
-    text       the arguments as they are written
-    id         of the call, where the format writes one
-    is_open    whether the call goes on
+    name       name of the tool
+    arguments  value of the arguments; the value so far while `is_open`
+    text       the arguments as the model wrote them
+    id         id of the call; None if the format has none
+    is_open    true while the call is being written
     """
 
     name: str = ""
@@ -31,12 +31,12 @@ class ToolCall:
 
 @dataclass
 class Message:
-    """The value of a text with tool calls, or with thinking.
+    """The value of a text that may contain thinking and tool calls.
 
-    reasoning   the thinking, without its markers; None: there was none
-    content     the free text; None: there was none
-    tool_calls  in order
-    value       the answer of a `response_format`
+    reasoning   the thinking without its markers; None if there was none
+    content     the free text; None if there was none
+    tool_calls  the calls, in order
+    value       the value of an answer in a `response_format`
     """
 
     reasoning: str | None = None
@@ -51,9 +51,13 @@ class Message:
 
 @dataclass(frozen=True)
 class Capture:
-    """A capture of a text, and those inside of it: `start` and `end` are bytes of the text.
+    """What one captured rule matched.
 
-    value  of a capture of JSON (`[capture, json]`, or a rule that is a `%json` block) the value, else the text
+    name        name of the capture
+    text        the text that it matched
+    start, end  offsets in bytes of the whole text
+    captures    captures inside this one, in order
+    value       the JSON value, if the rule has `[capture, json]` or is a `%json` block; otherwise the text
     """
 
     name: str
@@ -69,9 +73,10 @@ class Capture:
 
 
 class Captures(tuple[Capture, ...]):
-    """The captures of a text that stand in no other, in order; also by name.
+    """The outermost captures of a text: a tuple of `Capture`, in order.
 
-    `captures["city"]` is the value of the capture with this name; of several, the last one's. Raises KeyError.
+    `captures["city"]` is the value of the capture with this name, or of the last one if there are several. It raises
+    KeyError if there is none.
     """
 
     __slots__ = ()
@@ -83,7 +88,7 @@ class Captures(tuple[Capture, ...]):
     @overload
     def __getitem__(self, key: slice) -> tuple[Capture, ...]: ...
     def __getitem__(self, key: str | SupportsIndex | slice) -> Any:
-        """By number, or the value by name."""
+        """The capture at a position, or the value of the capture with a name."""
         if not isinstance(key, str):
             return tuple.__getitem__(self, key)
         for capture in reversed(self):
@@ -96,15 +101,19 @@ class Captures(tuple[Capture, ...]):
         return [capture.value for capture in self if capture.name == name]
 
     def asdict(self) -> dict[str, Any]:
-        """The values by their names; of several with one name, a list of them."""
+        """A dict from names to values; if a name appears several times, to the list of its values."""
         names = dict.fromkeys(capture.name for capture in self)
         found = {name: self.all(name) for name in names}
         return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
+    def _repr_html_(self) -> str:
+        """HTML for notebooks: names and values in a table."""
+        return notebook.captures(self)
+
 
 @dataclass(frozen=True)
 class TextDelta:
-    """More of a text without segments: all of it is the value, or is JSON."""
+    """More text of a grammar without captures or tool calls."""
 
     text: str
 
@@ -125,7 +134,7 @@ class ContentDelta:
 
 @dataclass(frozen=True)
 class CallBegun:
-    """A call whose name is complete. `index` counts the calls of the text from 0."""
+    """The name of a call is complete. `index` counts the calls of the text from 0."""
 
     index: int
     name: str
@@ -134,7 +143,7 @@ class CallBegun:
 
 @dataclass(frozen=True)
 class ArgumentsDelta:
-    """More of the arguments of a call, as they are written."""
+    """More of the arguments of a call, as the model writes them."""
 
     index: int
     text: str
@@ -142,7 +151,7 @@ class ArgumentsDelta:
 
 @dataclass(frozen=True)
 class CallDone:
-    """A call that has ended."""
+    """A call is complete."""
 
     index: int
     call: ToolCall
@@ -150,7 +159,7 @@ class CallDone:
 
 @dataclass(frozen=True)
 class CaptureDelta:
-    """More of a capture, of which none is open inside."""
+    """More text of the innermost open capture."""
 
     name: str
     text: str
@@ -158,23 +167,23 @@ class CaptureDelta:
 
 @dataclass(frozen=True)
 class CaptureDone:
-    """A capture that has ended, with those inside of it."""
+    """A capture is complete, with the captures inside it."""
 
     capture: Capture
 
 
 @dataclass(frozen=True)
 class ValueDone:
-    """The text has ended, and this is its value."""
+    """The text has ended; `value` is its value."""
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Retracted:
-    """After a rollback the text goes on in another way: what was told from this byte on holds no longer.
+    """After a rollback, the text goes on differently: events about bytes from `position` on are no longer true.
 
-    Take up `Parser.value` anew; the events behind this one go on from there.
+    Read `Parser.value` again; the events after this one go on from there.
     """
 
     position: int
