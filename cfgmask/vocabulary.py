@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,6 +126,8 @@ class Vocabulary:
         Cost: 5 ms for 128,256 tokens, once.
         """
         if self._fingerprint is None:
+            from hashlib import blake2b
+
             digest = blake2b(digest_size=16)
             special = sorted(self.special_tokens.items())
             digest.update(repr((self.n_vocab, self.eos_token_ids, special, tuple(map(len, self.tokens)))).encode())

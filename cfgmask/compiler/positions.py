@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from array import array
-from hashlib import blake2b
 
 from cfgmask._core import CompiledGrammar, Matcher
 from cfgmask.compiler.sources import grammar_fingerprint, source_of
@@ -103,6 +102,8 @@ def _damaged() -> ValueError:
 
 
 def _checksum(body: bytes) -> bytes:
+    from hashlib import blake2b
+
     return blake2b(body, digest_size=_SIZE).digest()
 
 

@@ -6,7 +6,6 @@ import copyreg
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -101,6 +100,8 @@ def _hash_of(value: Any) -> bytes:
 
     With a stack of its own: trees may be deep.
     """
+    from hashlib import blake2b
+
     digest = blake2b(digest_size=_DIGEST_SIZE)
     stack = [value]
     while stack:

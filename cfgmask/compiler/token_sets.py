@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
@@ -66,7 +65,9 @@ def _image_tokens(vocabulary: Vocabulary) -> set[int]:
 
 
 def _unknown_name(name: str, tokens: TokenSet, vocabulary: Vocabulary) -> Diagnostic:
-    close = difflib.get_close_matches(name, vocabulary.special_tokens, n=3, cutoff=0.5)
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, vocabulary.special_tokens, n=3, cutoff=0.5)
     known = close or sorted(vocabulary.special_tokens)[:5]
     if known:
         advice = ("did you mean " if close else "it has, among others, ") + ", ".join(known)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,8 @@ def library_texts(name: str) -> dict[str, str]:
 
 def _packaged(package: str, path: str) -> tuple[str, str]:
     """A file of a package, which is not imported for it: `lark` takes longer to import than any grammar to read."""
+    from importlib.util import find_spec
+
     spec = find_spec(package)
     assert spec is not None
     assert spec.origin is not None
