@@ -10,6 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from posixpath import normpath
 from typing import Any
@@ -47,6 +48,28 @@ API = {
             "advance_many": "drafts.py",
             "rollback_many": "drafts.py",
             "Explanation": "compiler/explanation.py",
+            "MaskEvent": "compiler/observation.py",
+        },
+    ),
+    "values": (
+        "Values of texts",
+        "Results of `Grammar.parse` and `Grammar.parser`: see [Read values out of text](../how-to/values.md).",
+        {
+            "values.Parser": "values/parser.py",
+            "values.Message": "values/events.py",
+            "values.ToolCall": "values/events.py",
+            "values.Captures": "values/events.py",
+            "values.Capture": "values/events.py",
+            "values.TextDelta": "values/events.py",
+            "values.ReasoningDelta": "values/events.py",
+            "values.ContentDelta": "values/events.py",
+            "values.CallBegun": "values/events.py",
+            "values.ArgumentsDelta": "values/events.py",
+            "values.CallDone": "values/events.py",
+            "values.CaptureDelta": "values/events.py",
+            "values.CaptureDone": "values/events.py",
+            "values.ValueDone": "values/events.py",
+            "values.Retracted": "values/events.py",
         },
     ),
     "errors": (
@@ -64,7 +87,6 @@ API = {
             "Source": "diagnostics.py",
             "Span": "diagnostics.py",
             "Limits": "limits.py",
-            "MaskEvent": "compiler/observation.py",
         },
     ),
     "integrations": (
@@ -74,12 +96,30 @@ API = {
             "llama_cpp.generate": "integrations/llama_cpp/generation.py",
             "llama_cpp.choose": "integrations/llama_cpp/choosing.py",
             "llama_cpp.LogitsProcessor": "integrations/llama_cpp/processor.py",
+            "llama_cpp.LogitsProcessorList": "integrations/llama_cpp/processor_list.py",
+            "llama_cpp.StoppingCriterion": "integrations/llama_cpp/processor.py",
+            "llama_cpp.GeneratedText": "integrations/generated.py",
+            "llama_cpp.TextStream": "integrations/generated.py",
+            "llama_cpp.Choice": "integrations/choices.py",
+            "llama_cpp.Logprob": "integrations/logprobs.py",
+            "llama_cpp.TokenLogprob": "integrations/logprobs.py",
+            "llama_cpp.IntegrationError": "integrations/errors.py",
+            "transformers.generate": "integrations/transformers/generation.py",
+            "transformers.choose": "integrations/transformers/choosing.py",
             "transformers.LogitsProcessor": "integrations/transformers/processor.py",
+            "mlx_lm.LogitsProcessor": "integrations/mlx_lm/processor.py",
+            "outlines.LogitsProcessor": "integrations/outlines/processor.py",
+            "outlines.vocabulary_of": "integrations/outlines/processor.py",
+            "exllamav3.Filter": "integrations/exllamav3/filter.py",
+            "exllamav3.vocabulary_of": "integrations/exllamav3/filter.py",
+            "vllm.install": "integrations/vllm/__init__.py",
             "numpy.apply_token_bitmask_inplace": "integrations/numpy.py",
             "torch.apply_token_bitmask_inplace": "integrations/torch/bitmask.py",
             "torch.MaskBuffer": "integrations/torch/buffer.py",
             "requests.ResponseFormat": "integrations/requests.py",
             "requests.CompiledFormats": "integrations/requests.py",
+            "requests.RequestState": "integrations/requests.py",
+            "requests.RequestError": "integrations/requests.py",
             "sampling.SamplingParams": "integrations/sampling.py",
             "sampling.sample_token": "integrations/sampling.py",
         },
@@ -90,7 +130,9 @@ API = {
 SHIM = "https://unpkg.com/iframe-worker/shim"
 
 # For this package's own use.
-_INTERNAL = {"core", "ir", "ir_for", "compact_ir_for", "parted_ir", "written_with"}
+_INTERNAL = {"core", "ir", "ir_for", "compact_ir_for", "parted_ir", "written_with", "mask", "fail", "masked_text"}
+# Methods of these names are documented nevertheless.
+_KEPT = {"requests.RequestState.mask"}
 
 _ENTRY = re.compile(r"(\*{0,2}[A-Za-z_][\w.]*(?:, \*{0,2}[A-Za-z_][\w.]*)*) {2,}(\S.*)")
 _PARAGRAPH = re.compile(r"(Errors|Cost|Returns|Raises|Example|Threads)\b|returns ")
@@ -185,19 +227,30 @@ def _definition(name: str, path: Path) -> Iterator[str]:
         yield from _function(node, shown, 2)
         return
     yield f"## `{shown}`"
+    if fields := _fields(node):
+        yield f"```python\n{fields}\n```"
     yield _markdown(ast.get_docstring(node))
     for member in node.body:
-        if not isinstance(member, ast.FunctionDef) or member.name.startswith("_") or member.name in _INTERNAL:
+        if not isinstance(member, ast.FunctionDef) or member.name.startswith("_"):
             continue
-        if ast.get_docstring(member):
-            yield from _function(member, f"{inner}.{member.name}", 3)
+        full = f"{name}.{member.name}"
+        if ast.get_docstring(member) and (member.name not in _INTERNAL or full in _KEPT):
+            yield from _function(member, full, 3, of_class=True)
 
 
-def _function(node: ast.FunctionDef, name: str, level: int) -> Iterator[str]:
+def _fields(node: ast.ClassDef) -> str:
+    """The public fields of a dataclass, one a line; "" for other classes."""
+    if not any(ast.unparse(decorator).startswith("dataclass") for decorator in node.decorator_list):
+        return ""
+    fields = (n for n in node.body if isinstance(n, ast.AnnAssign) and not ast.unparse(n.target).startswith("_"))
+    return "\n".join(f"{ast.unparse(field.target)}: {ast.unparse(field.annotation)}" for field in fields)
+
+
+def _function(node: ast.FunctionDef, name: str, level: int, *, of_class: bool = False) -> Iterator[str]:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
     yield f"{'#' * level} `{name}`"
-    if "property" not in decorators:
-        yield f"```python\n{_signature(node, bound=level == 3 and 'staticmethod' not in decorators)}\n```"
+    if not decorators & {"property", "cached_property"}:
+        yield f"```python\n{_signature(node, bound=of_class and 'staticmethod' not in decorators)}\n```"
     elif node.returns is not None:
         yield f"Property: `{ast.unparse(node.returns)}`"
     yield _markdown(ast.get_docstring(node))
@@ -205,16 +258,32 @@ def _function(node: ast.FunctionDef, name: str, level: int) -> Iterator[str]:
 
 def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
     arguments = node.args
-    if bound and arguments.args:
+    if bound:
         arguments = ast.arguments(**{field: getattr(arguments, field) for field in arguments._fields})
-        arguments.args = arguments.args[1:]
+        if arguments.posonlyargs:
+            arguments.posonlyargs = arguments.posonlyargs[1:]
+        else:
+            arguments.args = arguments.args[1:]
     returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
     # `a: int=1`, as ast writes it, is `a: int = 1` to everybody else.
-    parts = [re.sub(r"^([^=]*: [^=]*)=", r"\1 = ", ast.unparse(part)) for part in _each_argument(arguments)]
+    parts = [re.sub(r"^([^=]*: [^=]*)=", r"\1 = ", _written(part)) for part in _each_argument(arguments)]
     line = f"{node.name}({', '.join(parts)}){returns}"
     if len(line) <= 88:
         return line
     return f"{node.name}(\n" + "".join(f"    {part},\n" for part in parts) + f"){returns}"
+
+
+def _written(argument: ast.arguments) -> str:
+    """An argument with its default; of those that are fields of `DEFAULTS`, the value."""
+    return re.sub(r"\bDEFAULTS\.(\w+)", lambda match: _defaults()[match[1]], ast.unparse(argument))
+
+
+@cache
+def _defaults() -> dict[str, str]:
+    tree = ast.parse((PACKAGE / "json_schema" / "options.py").read_text(encoding="utf-8"))
+    (options,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "JsonSchemaOptions")
+    fields = (n for n in options.body if isinstance(n, ast.AnnAssign) and n.value is not None)
+    return {ast.unparse(field.target): ast.unparse(field.value) for field in fields}
 
 
 def _each_argument(arguments: ast.arguments) -> Iterator[ast.arguments]:
