@@ -497,10 +497,11 @@ class PlainReader:
 class CompiledGrammar:
     """A grammar bound to a vocabulary, made by `cfgmask.compile`.
 
-    Immutable for its users. Any number of threads may use it at once.
-    Its matchers share what they learn. When that has reached `mask_cache_bytes`, `shared_cache_bytes` or half of
-    another limit, new texts begin without it, and it is freed with the matchers that still use it.
-    A compiled grammar can be weakly referenced; it takes no attributes and no subclasses.
+    Threads: it is immutable for its users, so any number of threads may use it at once.
+
+    Its matchers share masks and states. When these reach `mask_cache_bytes`, `shared_cache_bytes` or half of another
+    limit, new texts begin without them, and they are freed with the last matcher that uses them.
+    A compiled grammar can be weakly referenced. It takes no attributes and has no subclasses.
     """
 
     def matcher(
@@ -520,14 +521,13 @@ class CompiledGrammar:
                      128 bytes, and the completion has not become shorter, then only tokens that make it shorter are
                      allowed, until the text differs. The last 16 bytes of each token are compared. Off in free text,
                      where the text may end or go on with any token of whole characters. None: no guard.
-        stop_token_ids  ids at which the host stops, beside the vocabulary's end tokens. Like those they are allowed
-                     exactly where the text may end, and end it; their bytes are ignored, and so is that the grammar
-                     names them
+        stop_token_ids  ids at which the host stops, besides the vocabulary's end tokens. Like those, they are allowed
+                     exactly where the text may end, and end it. Their bytes are ignored, even if the grammar names them
         canonical    if true and `forced_tokens()` has tokens, the mask allows only the first of them. `advance` still
                      takes every token that the grammar allows.
         Errors: BudgetTooSmall, which says how many tokens are needed; ValueError for numbers that are too small, for
-        stop tokens that the vocabulary lacks, and with a budget or guard for stop tokens that texts have;
-        VocabularyError for `canonical` without an encoder in the vocabulary.
+        stop tokens that the vocabulary lacks, and, with a budget or guard, for stop tokens that a text may contain;
+        VocabularyError for `canonical` if the vocabulary has no encoder.
         Cost: constant; the first budget of a grammar is linear in its rules and its shortest text. A guard adds about a
         microsecond per token, and a few while the text repeats.
         """
@@ -535,39 +535,43 @@ class CompiledGrammar:
     def vocabulary(self) -> TokenTable:
         """The compiled form of the vocabulary."""
     def stats(self) -> dict[str, Any]:
-        """Sizes of the caches, and counts of what its matchers asked for.
+        """Sizes of the caches, and counts of masks, their time and limits crossed.
 
-        Sizes: states, item_sets, items, lexer_states, regex_nodes, masks, mask_bytes, tables, bytes,
-        regex_bytes, lexer_bytes, table_bytes.
-
-        Lexer states, regex nodes and tables are those of all grammars that share the vocabulary.
-        Counts that grow until the caches begin anew: masks_computed, those for budgets included; and tables made by
-        each way, tables_texts, tables_renamed, tables_counted, tables_bounded, tables_difference, tables_clipped,
-        tables_patched and tables_walked.
-        Counts that never fall, of all matchers: masks_made, the masks that were not remembered; masks_copied, the
-        others; mask_seconds, what all masks took that were more than a copy (new ones, and those that a budget, a guard
-        or the keys of an object narrow), waiting for other threads included; limits_met, for each limit by its name how
-        often it was met while a text was followed, or asked about; rejected_masses and rejected_mass, how often it was
-        measured which share of all probability a mask takes away, and the sum of these shares (see `observe`).
-        Cost: some microseconds. Counting takes a few nanoseconds of a mask.
+        masks_made       masks computed by all matchers; never falls, like all counts up to `rejected_mass`
+        masks_copied     masks that were remembered, and only copied
+        mask_seconds     time of all masks that were more than a copy: new ones, and those that a budget, a guard or the
+                         keys of an object narrow. Includes waits for other threads
+        limits_met       dict from the name of a limit to how often a text crossed it
+        rejected_masses  number of measurements of the rejected mass: see `observe`
+        rejected_mass    sum of these measurements, each from 0 to 1
+        masks, mask_bytes  remembered masks, and their size
+        bytes            size of all that this grammar has learnt
+        states, item_sets, items  states of the parser
+        lexer_states, regex_nodes, tables, lexer_bytes, regex_bytes, table_bytes  numbers and sizes of what all grammars
+                         of the vocabulary share
+        masks_computed   masks computed since the caches last began anew, masks for budgets included
+        The entries tables_texts, tables_renamed, tables_counted, tables_bounded, tables_difference, tables_clipped,
+        tables_patched and tables_walked count the tables made since then, by the way they were made.
+        Cost: some microseconds. Counting adds a few nanoseconds to each mask.
         """
     def observe(self, callback: Callable[[MaskEvent], object] | None = None, *, rejected_mass: bool = False) -> None:
-        """Have a function called after each mask, and the rejected mass measured.
+        """Call a function after each mask, and measure the rejected mass.
 
-        callback       is called with a `cfgmask.MaskEvent` in the thread that asked for the mask, once that is written;
-                       of `fill_masks`, with those of all rows at the end. What it raises is reported to
-                       `sys.unraisablehook`, and changes nothing. None: nobody is told
-        rejected_mass  whether `Matcher.apply`, and the hooks of llama.cpp and transformers, measure which share of all
-                       probability the mask takes away: 0 where the model would have written the same text anyway
-        The last call counts: `observe()` ends both. Nothing of it is pickled.
-        Cost: of the callback, a microsecond and its own time for each mask; of the measurement, an exponential for each
-        token of the vocabulary.
+        callback       function of one `cfgmask.MaskEvent`. It is called in the thread that asked for the mask, after
+                       the mask is written; by `fill_masks` at the end, once for each row. An exception that it raises
+                       goes to `sys.unraisablehook`, and has no other effect. None: no callback
+        rejected_mass  if true, `Matcher.apply` and the integrations measure the share of the probability that the mask
+                       takes away. 0 means that the model would have written an allowed token anyway
+        Each call replaces the one before; `observe()` switches both off. Pickles contain neither.
+        Errors: TypeError if `callback` is not callable.
+        Cost: a microsecond per mask and the time of the callback; for the measurement, one exponential per token of the
+        vocabulary.
         """
     @property
     def asks_for_rejected_mass(self) -> bool:
-        """Whether `observe` was called with `rejected_mass`: then hosts that mask logits by themselves measure it."""
+        """Whether `observe` was called with `rejected_mass`. Hosts that mask logits themselves then measure it."""
     def add_rejected_mass(self, mass: float) -> None:
-        """Count a share of all probability, from 0 to 1, that a mask took away from logits of the host's own.
+        """Count a measurement of the host's own: the share of the probability that a mask took away, from 0 to 1.
 
         Errors: ValueError for any other number.
         """
@@ -653,7 +657,7 @@ class Matcher:
     def n_steps(self) -> int:
         """Steps that `rollback` can take back."""
     def forced_bytes(self) -> bytes:
-        """The longest text that every continuation starts with, at most 64 KiB; b"" if the text may stop here.
+        """The longest text that every continuation starts with, at most 64 KiB; b"" if the text may end here.
 
         Cost: up to 256 steps of the lexer for each byte.
         """
@@ -728,26 +732,28 @@ class Matcher:
         """What notebooks show: the state, and what may come next."""
     @property
     def compiled(self) -> CompiledGrammar:
-        """The compiled grammar that it follows."""
+        """The compiled grammar of this matcher."""
     def steps(self) -> list[int | bytes]:
         """The steps so far: the id of each token, and the bytes of each `advance_bytes`. Linear."""
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `CompiledGrammar.matcher` was given for it, by name."""
+        """The arguments of `CompiledGrammar.matcher`, by name."""
     def to_bytes(self) -> bytes:
-        """The position, for another process to take up with `from_bytes`; `pickle` does the same.
+        """The position as bytes, from which another process goes on with `from_bytes`. `pickle` does the same.
 
-        It holds the steps so far, what `CompiledGrammar.matcher` was given, and fingerprints of grammar and vocabulary.
-        Cost: linear in the steps; the first time for a grammar also in its text and in the vocabulary.
+        They contain the steps so far, the arguments of `CompiledGrammar.matcher`, and fingerprints of grammar and
+        vocabulary.
+        Cost: linear in the steps. The first call for a grammar is also linear in its text and in the
+        vocabulary.
         """
     @staticmethod
     def from_bytes(compiled: CompiledGrammar, data: bytes) -> Matcher:
-        """A matcher at the position that `to_bytes` gave, from which all goes on as there, `rollback` too.
+        """A matcher at the position that `to_bytes` gave, with the same steps to take back.
 
-        compiled  the same grammar, compiled for an equal vocabulary, in whichever process
-        Errors: ValueError for other data, damaged data, and data of another version, grammar or vocabulary; whatever
+        compiled  the same grammar, compiled for an equal vocabulary, in any process
+        Errors: ValueError for damaged data, and for data of another version, grammar or vocabulary; whatever
         `CompiledGrammar.matcher` raises; LimitExceeded.
-        Cost: that of `advance` for each step.
+        Cost: one `advance` per step.
         """
 
 @final
@@ -792,26 +798,27 @@ def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, m
 def apply_masks(logits: Any, bits: Any, indices: Sequence[int] | None = None) -> None:
     """Set the logits of each row outside its mask to -inf, in place.
 
-    logits   two-dimensional buffer of float16, bfloat16, float32 or float64 on the CPU of any strides; what is beyond
-             the words of the masks becomes -inf too
+    logits   two-dimensional buffer of float16, bfloat16, float32 or float64 on the CPU, of any strides; columns beyond
+             the words of the masks become -inf too
     bits     two-dimensional array of uint32 or int32 with as many rows, each contiguous; row i is for row i of `logits`
     indices  the rows to mask; None: all
-    Errors: TypeError and ValueError for other arrays and for indices that are no rows; nothing is changed then.
-    Works outside of Python's interpreter lock.
+    Errors: TypeError and ValueError for other arrays, and for indices that are not rows; nothing is changed then.
+    Threads: works without Python's interpreter lock.
     """
 
 def fill_masks(matchers: Sequence[Matcher | None], bits: NDArray[Any], threads: int = 1) -> list[Exception | None]:
     """Fill row i of `bits` with the mask of matcher i.
 
-    matchers  None in place of a matcher gives a row of ones. No matcher may stand in two rows
+    matchers  one per row, each matcher once. None gives a row of ones
     bits      two-dimensional array of uint32 or int32 with at least as many rows as matchers, each contiguous and of at
-              least ceil(n_vocab / 32) words; the rows beyond the matchers are left as they are
-    threads   how many of them share the work at most, at least 1
-    returns   an error or None for each matcher; a row with an error is what `Matcher.fill_mask` leaves then, the others
-              are as they should be
-    Errors: TypeError and ValueError for arguments of another shape or type; what a signal handler raises, such as
-    KeyboardInterrupt, ends the call, and rows may be left as they were.
-    Cost: for 64 remembered masks of 128k tokens 55 microseconds on one thread. Works outside of Python's interpreter
-    lock. Threads share the copying, and of grammars of different shards (see `compile`) all of the work; masks of one
-    shard are found one after the other.
+              least ceil(n_vocab / 32) words. Rows beyond the matchers are not changed
+    threads   number of threads that share the work, at least 1
+    returns   for each matcher, None or an error. A row with an error allows only end tokens, and only if the text is
+              complete; the other rows are right
+    Errors: TypeError and ValueError for arguments of another shape or type. An exception of a signal handler, such as
+    KeyboardInterrupt, ends the call; then some rows may not have been written.
+    Cost: 64 remembered masks of 128k tokens take 55 microseconds on one thread. Threads share the copying of remembered
+    masks. New masks are computed in parallel for grammars of different shards (see `compile`), one at a time within a
+    shard.
+    Threads: works without Python's interpreter lock.
     """

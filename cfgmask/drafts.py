@@ -15,20 +15,21 @@ if TYPE_CHECKING:
 def fill_draft_masks(
     matcher: Matcher, tokens: Sequence[int], bits: NDArray[Any], parents: Sequence[int] | None = None
 ) -> list[bool]:
-    """Fill a row with the mask of the next token, and one with that after each draft token.
+    """Write the mask of the next token into row 0, and the mask after draft i into row i + 1.
 
-    matcher   where the drafts begin; it is not moved
-    tokens    the ids of the drafts
-    bits      two-dimensional array as of `fill_masks` with at least one row more than drafts: row 0 is the matcher's
-              own mask, row i + 1 that after drafts up to i. The row of a draft that does not fit allows nothing.
-    parents   for each draft the index of the one before it, which is smaller, or -1 for the matcher itself; None: a
-              chain
-    returns   for each draft whether it and all before it fit
-    Errors: ValueError for parents that are no tree in this order, and too few rows; TypeError for another array or what
-    is no matcher; whatever a mask raises, LimitExceeded above all.
-    Cost: that of `advance` and `fill_mask` for each draft.
+    matcher   position where the drafts begin; it does not move
+    tokens    ids of the drafts
+    bits      two-dimensional array of uint32 or int32, as for `fill_masks`, with at least one row more than drafts. The
+              row of a draft that does not fit allows nothing
+    parents   for each draft, the index of the draft before it, or -1 if it follows the matcher; a parent comes before
+              its children. None: a chain
+    returns   for each draft, whether it and all drafts before it fit
+    Errors: ValueError for parents in another order, and for too few rows; TypeError for another array or matcher;
+    LimitExceeded.
+    Cost: one `advance` and one `fill_mask` for each draft.
 
-    Draft and target model may share the rows: masks depend on the tokens alone. After an end token only end tokens fit.
+    Draft and target model may share the rows, since masks depend on the tokens alone. After an end token only end
+    tokens fit.
 
     Example: fits = fill_draft_masks(matcher, drafts, bits); n_accepted = matcher.try_advance(drafts[:k])
     """
@@ -60,15 +61,16 @@ def fill_draft_masks_many(
 ) -> list[list[bool] | Exception]:
     """`fill_draft_masks` for a batch, in one call.
 
-    matchers  where the drafts of each begin; none stands twice, and none is moved
-    drafts    the drafts of each, which may be none
-    bits      as there, the rows of each matcher behind those of the one before: one more than it has drafts
-    parents   the parents of each, None for a chain; None: all are chains
-    threads   as of `fill_masks`
-    returns   for each matcher which of its drafts fit; or an error, its own: the other rows are as they should be, and
-              its rows allow nothing but end tokens, where the text is complete
-    Errors: as there, of arguments alone.
-    Cost: that of `advance` for each draft, and one `fill_masks` for all rows.
+    matchers  position of each text, each matcher once; they do not move
+    drafts    ids of the drafts of each matcher; may be empty
+    bits      as for `fill_draft_masks`: the rows of the first matcher, then those of the second, and so on. A matcher
+              has one row more than drafts
+    parents   for each matcher, the parents of its drafts, or None for a chain. None: all are chains
+    threads   number of threads that share the work, at least 1
+    returns   for each matcher, which of its drafts fit, or an error. After an error its rows allow only end tokens, and
+              only if the text is complete; the rows of the other matchers are right
+    Errors: ValueError and TypeError for wrong arguments, as for `fill_draft_masks`.
+    Cost: one `advance` for each draft, and one `fill_masks` for all rows.
 
     Example: fill_draft_masks_many(matchers, [[5, 6], []], np.zeros((4, n_words), np.int32))
     """
@@ -108,11 +110,11 @@ def fill_draft_masks_many(
 
 
 def advance_many(matchers: Sequence[Matcher], tokens: Sequence[int]) -> list[Exception | None]:
-    """`Matcher.advance` of each matcher with its token.
+    """Call `Matcher.advance` for each matcher with its token.
 
-    returns  an error or None for each: TokenRejected for a token that does not fit, LimitExceeded; that matcher is as
-             it was, and the others have moved
-    Errors: ValueError for lists of different length, TypeError for what is no matcher or token.
+    returns  for each matcher, None or an error: TokenRejected or LimitExceeded. A matcher with an error does not move;
+             the others do
+    Errors: ValueError for lists of different lengths; TypeError for anything but matchers and token ids.
     """
     if len(matchers) != len(tokens):
         raise ValueError(f"there are {len(matchers)} matchers and {len(tokens)} tokens")
@@ -120,10 +122,10 @@ def advance_many(matchers: Sequence[Matcher], tokens: Sequence[int]) -> list[Exc
 
 
 def rollback_many(matchers: Sequence[Matcher], counts: Sequence[int]) -> list[Exception | None]:
-    """`Matcher.rollback` of each matcher with its number of steps.
+    """Call `Matcher.rollback` for each matcher with its number of steps.
 
-    returns  an error or None for each: ValueError where there are fewer steps; that matcher is as it was
-    Errors: as of `advance_many`.
+    returns  for each matcher, None, or ValueError if it has fewer steps; then it does not move
+    Errors: ValueError for lists of different lengths; TypeError for anything but matchers and numbers.
     """
     if len(matchers) != len(counts):
         raise ValueError(f"there are {len(matchers)} matchers and {len(counts)} numbers of steps")

@@ -63,12 +63,12 @@ class TokenRejected(CfgmaskError, ValueError):
 
 
 class ParseError(CfgmaskError, ValueError):
-    """A text that is not of the grammar, or the beginning of one where it ends.
+    """A text that the grammar does not match.
 
-    offset     how many bytes of it the grammar can take
-    expected   names of the terminals that may go on or begin there; may be empty if finding them met a limit
+    offset     number of bytes, from the first, that fit
+    expected   names of the terminals that may go on or begin there; may be empty if finding them crossed a limit
     may_end    whether the text may end there
-    is_prefix  whether the text is the beginning of one of the grammar
+    is_prefix  whether more text could make it match
     """
 
     def __init__(self, offset: int, expected: tuple[str, ...] = (), may_end: bool = False, is_prefix: bool = False):
@@ -87,10 +87,11 @@ class ParseError(CfgmaskError, ValueError):
 
 
 class BudgetTooSmall(CfgmaskError, ValueError):
-    """A number of tokens in which no text of the grammar can be completed.
+    """A budget of tokens in which no text can be completed.
 
-    `max_tokens` is the number that there was, `needed` how many the shortest text takes that was found; None if there
-    is none. `bound` says what the number is of: a `max_tokens` that was given, or the room in a context.
+    max_tokens  the budget
+    needed      number of tokens of the shortest complete text that was found; None if there is none
+    bound       name of the budget: the argument `max_tokens`, or the room in a context
     """
 
     def __init__(self, max_tokens: int, needed: int | None, bound: str = "max_tokens") -> None:
@@ -108,9 +109,10 @@ class BudgetTooSmall(CfgmaskError, ValueError):
 
 
 class LimitExceeded(CfgmaskError, RuntimeError):
-    """A bound on time, memory or depth was crossed.
+    """A bound on time, memory or depth was crossed. It says nothing about the grammar.
 
-    `limit` is the name of the field of `cfgmask.Limits` that was crossed and `value` its value.
+    limit  name of the field of `cfgmask.Limits`
+    value  value of that field
     """
 
     def __init__(self, limit: str, value: int, detail: str = "") -> None:

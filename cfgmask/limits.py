@@ -31,7 +31,7 @@ class Limits:
     max_capture_bytes  bytes of all captures of a text; nested captures count each time
     mask_cache_bytes   size of the masks that one grammar remembers; beyond it they are dropped, and nothing is raised.
                        Also the size of everything else it has learnt; beyond it, new texts begin without that
-    shared_cache_bytes size of everything that the grammars of one vocabulary learn together: regexes, lexer states,
+    shared_cache_bytes  size of everything that the grammars of one vocabulary learn together: regexes, lexer states,
                        tables. Beyond it, tables are dropped, and later grammars and texts share nothing with earlier
                        ones, whose part is freed with the last of them; nothing is raised
 

@@ -62,13 +62,16 @@ def compile(
 ) -> _core.CompiledGrammar:
     """Bind a grammar to a vocabulary.
 
-    limits   bounds on what the grammar may cost while it is matched; None: the defaults of `Limits`
-    shard    a number below 256. Grammars of one shard share what they learn of the vocabulary, and a lock; the masks of
-             different ones are found side by side by `fill_masks`
-    returns  a CompiledGrammar, which threads may share; `matcher()` gives one sequence's matcher
+    limits   bounds on the cost of matching; None: the defaults of `Limits`
+    shard    a number below 256. Grammars of one shard share tables of the vocabulary, and a lock; `fill_masks` computes
+             new masks of different shards in parallel
+    returns  a CompiledGrammar, which any number of threads may share; `matcher()` makes a matcher for one text
     Errors: GrammarError if the grammar names tokens that the vocabulary lacks, matches no text at all, or needs bytes
-    that no token of the vocabulary holds; LimitExceeded.
-    Cost: linear in the grammar. Automata and item sets are made when a text first reaches them.
+    that no token of the vocabulary contains; TypeError and ValueError for other arguments; LimitExceeded.
+    Cost: linear in the grammar. States are computed when a text first reaches them. The first grammar of a vocabulary
+    also builds its trie: 70 ms for 128,256 tokens.
+
+    Example: compiled = cfgmask.compile(cfgmask.Grammar.from_regex("[0-9]+"), vocabulary)
     """
     check_arguments(grammar, vocabulary, limits)
     if not isinstance(shard, int) or not 0 <= shard < MAX_SHARDS:

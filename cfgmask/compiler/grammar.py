@@ -80,20 +80,29 @@ PATTERN_SOURCE = "<pattern>"
 
 
 class Grammar(Generic[Value_co]):
-    """A grammar that was read and checked, not yet bound to a vocabulary. Immutable; for any thread. Can be pickled.
+    """A grammar that was read and checked, not yet bound to a vocabulary. Made by one of the `from_…` methods.
 
-    Type checkers know the values of its texts: `Grammar.from_type(City)` is a `Grammar[City]`.
-
-    Made by one of the `from_…` methods, which raise `GrammarError` with every problem found.
     `cfgmask.compile(grammar, vocabulary)` is the next step.
 
-    A pickle holds the text or schema, the options, and what was retrieved, imported and handed over as `grammars`.
-    Unpickling reads the grammar anew from these, and reads nothing else. It raises ValueError for a pickle of another
-    version's format.
+    The `from_…` methods raise GrammarError with every problem they find, TypeError for arguments of another type, and
+    LimitExceeded. Their cost is linear in the text, apart from searches that `Limits` bound.
 
-    plain  the JSON Schema or Lark grammar that it was made of, if that is a plain one, or the intermediate form with
-           schemas as parts; `ir` says the same
+    Threads: a grammar is immutable, so any number of threads may use it.
+
+    Type checkers know the type of the values: `Grammar.from_type(City)` is a `Grammar[City]`.
+
+    A pickle contains the text or schema, the options, and everything that was retrieved, imported or passed as
+    `grammars`. Unpickling reads the grammar again from these, and no other file. It raises ValueError for a pickle in
+    the format of another version.
+
+    Example:
+        grammar = cfgmask.Grammar.from_json_schema({"type": "object"})
+        compiled = cfgmask.compile(grammar, vocabulary)
+        value = grammar.parse('{"a": 1}')
     """
+
+    # `plain`: the JSON Schema or Lark grammar that it was made of, if that is a plain one, or the intermediate form
+    # with schemas as parts; `ir` says the same.
 
     __slots__ = ("_bind", "_ends", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "name", "plain")
 
@@ -208,7 +217,7 @@ class Grammar(Generic[Value_co]):
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
-        """Warnings and annotations that were found while the grammar was read. No limit is crossed by asking."""
+        """Warnings and annotations found while the grammar was read. Never raises."""
         return self.ir.notes if self._notes is None else self._notes()
 
     def parse(
@@ -216,17 +225,19 @@ class Grammar(Generic[Value_co]):
         text: str | bytes | Iterable[int],
         vocabulary: Vocabulary | _core.CompiledGrammar | None = None,
     ) -> Value_co:
-        """The value of a text: see docs/how-to/values.md.
+        """The value of a text that the grammar matches. See docs/how-to/values.md.
 
-        text        or its tokens, for which a vocabulary is needed; an end token may be the last of them
-        vocabulary  the one that it is a text of, or the grammar compiled for it. None: any bytes, and special tokens
-                    that the grammar names by their texts
-        returns     of a JSON Schema the JSON value; of a type an instance; of a grammar with tool calls a `Message` of
-                    `cfgmask.values`, of one with other captures these, `Captures`; else the text
-        Errors: ParseError names the byte at which the text is not of the grammar, and what was expected there; what the
-        type raises that an instance is made of (`pydantic.ValidationError`); TypeError for tokens without a vocabulary;
-        ValueError for an integer of more digits than Python reads (`sys.set_int_max_str_digits`).
-        Cost: linear in the text. The first time without a vocabulary the grammar is compiled for one of bytes.
+        text        str, bytes, or token ids. Ids need a vocabulary; an end token may be the last of them
+        vocabulary  a Vocabulary, or the grammar compiled for one. None: the text is read byte by byte, and special
+                    tokens by their names
+        returns     for a JSON Schema, the JSON value; for a type, an instance; for tools, a `cfgmask.values.Message`;
+                    for other captures, `cfgmask.values.Captures`; otherwise the text
+        Errors: ParseError if the grammar does not match the text; it gives the byte offset and what was expected there.
+        TypeError for ids without a vocabulary. ValueError for an integer with more digits than Python reads
+        (`sys.set_int_max_str_digits`). Whatever making the instance raises, such as `pydantic.ValidationError`.
+        Cost: linear in the text. The first call without a vocabulary also compiles the grammar for single bytes.
+
+        Example: Grammar.from_json_schema({"type": "array"}).parse("[1, 2]")
         """
         from cfgmask.values.whole import parse
 
@@ -234,9 +245,11 @@ class Grammar(Generic[Value_co]):
         return value
 
     def parser(self, vocabulary: Vocabulary | _core.CompiledGrammar | None = None) -> Parser:
-        """A `cfgmask.values.Parser`: it is fed a text piece by piece, and tells its value as it comes.
+        """A parser for one text, which you feed piece by piece. See docs/how-to/values.md.
 
-        vocabulary  as of `parse`; without one, it is fed bytes
+        vocabulary  a Vocabulary, or the grammar compiled for one; needed to feed token ids. None: feed text or bytes
+        returns     a `cfgmask.values.Parser`, with the events and the value so far
+        Cost: the first call without a compiled grammar compiles it.
         """
         from cfgmask.compiler.for_text import compiled_for_text
         from cfgmask.compiler.named_ends import last_tokens
@@ -261,10 +274,15 @@ class Grammar(Generic[Value_co]):
     ) -> Grammar:
         """A grammar in extended Lark syntax. See docs/lark.md.
 
-        name      what diagnostics call the text
-        start     the rule that every text is
-        folder    where `%import .file` looks for `.lark` files, there and below; None: such imports are errors
-        grammars  what `@name` stands for in it: a grammar, a text in the same syntax, or a JSON Schema
+        text      the grammar
+        name      name of the text in diagnostics
+        start     name of the start rule
+        folder    folder of `%import .file`, which reads `.lark` files there and below. None: such imports are errors
+        grammars  the meaning of each `@name`: a Grammar, a text in the same syntax, or a JSON Schema as a dict
+        Errors: GrammarError with every problem and its place; TypeError; LimitExceeded.
+        Cost: linear in the text; about a millisecond for a page.
+
+        Example: Grammar.from_lark('start: "yes" | "no"')
         """
         _require_text("a grammar", text)
         _require_text("start", start)
@@ -333,10 +351,14 @@ class Grammar(Generic[Value_co]):
     def from_gbnf(
         cls, text: str, *, name: str = "<grammar>", limits: Limits | None = None, start: str = "root"
     ) -> Grammar[str]:
-        """A grammar in GBNF, llama.cpp's format. See docs/gbnf.md.
+        """A grammar in GBNF, llama.cpp's format, with the extensions of xgrammar's EBNF. See docs/gbnf.md.
 
-        name   what diagnostics call the text
-        start  the rule that every text is
+        text   the grammar
+        name   name of the text in diagnostics
+        start  name of the start rule
+        Errors: GrammarError with every problem and its place; TypeError; LimitExceeded.
+
+        Example: Grammar.from_gbnf('root ::= "yes" | "no"')
         """
         from cfgmask.gbnf import parse_gbnf
 
@@ -368,15 +390,18 @@ class Grammar(Generic[Value_co]):
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
         pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
-        """JSON texts that a schema allows. See docs/json_schema.md.
+        """The JSON texts that are valid against a schema, of any draft from 3 to 2020-12. See docs/json_schema.md.
 
-        schema   a schema as Python values, or as JSON text (whose numbers then stay exact, and errors have lines)
-        name     what diagnostics call the text
-        retrieve gives the schema with a URI, as Python values, where a reference leads out of the schema; without it
-                 such references are errors. Nothing is ever fetched otherwise
-        The other arguments say how values are written and what is enforced: `cfgmask.json_schema.JsonSchemaOptions`.
-        Errors: GrammarError names each keyword that cannot be enforced by its JSON Pointer; ValueError for a value that
-        an option does not have; TypeError for a schema that is none.
+        schema    the schema as Python values, or as JSON text; with text, numbers stay exact and errors have lines
+        name      name of the schema in diagnostics
+        retrieve  function from a URI to a schema, as Python values; called for references that leave the schema. None:
+                  such references are errors. Nothing is ever fetched
+        The other arguments choose how values are written and what is enforced; docs/json_schema.md#options has a table.
+        Errors: GrammarError with a JSON Pointer for each keyword that can't be enforced; ValueError for an unknown
+        value of an option; TypeError if `schema` is no schema; LimitExceeded; whatever `retrieve` raises.
+        Cost: linear in the schema; 0.1 to 1 millisecond for most. Values become rules when a text reaches them.
+
+        Example: Grammar.from_json_schema({"type": "array", "items": {"type": "integer"}})
         """
         limits = _limits(limits)
         _require_schema(schema)
@@ -491,17 +516,20 @@ class Grammar(Generic[Value_co]):
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
         pattern_dialect: Literal["ecma", "python", "rust"] | None = None,
     ) -> Grammar:
-        """JSON texts from which a value of a Python type can be made. See docs/types.md.
+        """The JSON texts from which a value of a Python type can be made. See docs/types.md.
 
         kind     any type that Pydantic has a JSON Schema for (`pip install 'cfgmask[types]'`), or a function, whose
-                 arguments are the value. Without Pydantic: enums, Literal, dataclasses of JSON's own types
-        strict   whether it is an error if the grammar cannot check all that the type does: Python validators, URLs.
-                 False: these are `notes`
-        syntax   "call": constructor calls, `Point(x=1, name='a')`; see docs/how-to/constructor-calls.md. White space,
-                 separators and escapes cannot be chosen then
-        pattern_dialect  how patterns in the type are read. None: as Pydantic does
+                 arguments are then the value. Without Pydantic: enums, Literal, and dataclasses of JSON's own types
+        strict   true: it is an error if the grammar can't check everything that the type checks, such as validators
+                 written in Python. False: `notes` lists these parts
+        syntax   "json", "yaml", or "call" for constructor calls such as `Point(x=1, name='a')`: see
+                 docs/how-to/constructor-calls.md. With "call", white space, separators and escapes can't be chosen
+        pattern_dialect  syntax of the patterns in the type. None: the one that Pydantic uses for it
         The other arguments are those of `from_json_schema`.
-        Errors: GrammarError names each part of the type that has no JSON Schema.
+        Errors: GrammarError with each part of the type that has no JSON Schema; as `from_json_schema`.
+        Cost: as `from_json_schema`, and what Pydantic takes to make the schema.
+
+        Example: Grammar.from_type(list[int]).parse("[1, 2]")
         """
         from cfgmask.types import read_type
 
@@ -573,9 +601,16 @@ class Grammar(Generic[Value_co]):
     def from_regex(
         cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits | None = None
     ) -> Grammar[str]:
-        """Texts that match the pattern from their first to their last character.
+        """The texts that a pattern matches as a whole. See docs/lark.md#regexes.
 
-        Groups as `(?P<QUOTED_TEXT>)` and `(?P<TEXT_TOKEN>)` are those of docs/lark.md.
+        pattern  the regular expression
+        dialect  its syntax: "python", "rust" or "ecma" (ECMA-262, with the flag `u`)
+        flags    letters of the dialect's flags, for example "i" to ignore case
+        Groups such as `(?P<QUOTED_TEXT>)` and `(?P<TEXT_TOKEN>)` have the meaning that docs/lark.md gives them.
+        Errors: GrammarError with every problem and its place; LimitExceeded.
+        Cost: linear in the pattern.
+
+        Example: Grammar.from_regex("[0-9]{4}-[0-9]{2}")
         """
         _require_text("a pattern", pattern)
         limits = _limits(limits)
@@ -615,22 +650,25 @@ class Grammar(Generic[Value_co]):
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
         pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
-        """Thinking, calls of tools and answers, as a model family writes them. See docs/tools.md.
+        """Thinking, tool calls and answers, in the format of a model family. See docs/tools.md.
 
-        tools            dicts as OpenAI and MCP have them, Python functions, dataclasses, models of pydantic
-        style            how the model writes: `cfgmask.tools.style.names()` lists the names. "auto" finds it in
-                         `template`, and a note says how sure that is
-        tool_choice      "auto", "required", "none", or a dict of OpenAI that names one tool or those that are allowed
-        parallel_tool_calls  whether a text may have several calls, or how many at most
+        tools            dicts in the format of OpenAI or MCP, Python functions, dataclasses, or Pydantic models
+        style            name of the format; `cfgmask.tools.style.names()` lists them. "auto" finds it in `template`,
+                         and a note says how certain that is
+        tool_choice      "auto", "required", "none", or OpenAI's dict that names one tool or the allowed ones
+        parallel_tool_calls  true: any number of calls; false: one; an int: at most so many
         reasoning        "enabled", "disabled", "auto", or {"max_tokens": n}
-        response_format  what an answer is: None for free text; a JSON Schema, OpenAI's dict, or a Python type
-        prompt           the end of the rendered prompt, at least its last turn: it tells whether thinking is open
-                         already, and whether a call has begun. None: unknown
+        response_format  format of an answer: a JSON Schema, OpenAI's dict, or a Python type. None: free text
+        prompt           end of the rendered prompt, at least its last turn. It shows whether thinking is already open,
+                         and whether a call has begun. None: unknown
         template         where "auto" looks: the text of a chat template, a tokenizer of transformers, a `Llama` of
                          llama-cpp-python, or the path of a GGUF file
         The other arguments are those of `from_json_schema`, for the arguments of tools and for answers.
-        Errors: GrammarError with every problem, with JSON Pointers into `tools`; ValueError for a value that an
-        argument does not have.
+        Errors: GrammarError with every problem and a JSON Pointer into `tools`; ValueError for an unknown value of an
+        argument; LimitExceeded.
+        Cost: linear in the tools. The rules of a tool are made when a text first reaches it.
+
+        Example: Grammar.from_tools([get_weather], style="hermes", tool_choice="required")
         """
         from cfgmask.tools import read, recognise
         from cfgmask.tools.answer import read_answer
@@ -734,14 +772,16 @@ class Grammar(Generic[Value_co]):
         unknown_keywords: Literal["warn", "error"] = DEFAULTS.unknown_keywords,
         pattern_dialect: Literal["ecma", "python", "rust"] = DEFAULTS.pattern_dialect,
     ) -> Grammar:
-        """Text, values and tags in the JSON format of xgrammar, vLLM and SGLang. See docs/structural_tags.md.
+        """Text, values and tags, described in the JSON format of xgrammar, vLLM and SGLang. See
+        docs/structural_tags.md.
 
         tag   `{"type": "structural_tag", "format": ...}` as Python values or JSON text; or the older form with
               `structures` and `triggers`
-        name  what diagnostics call a text
+        name  name of the tag in diagnostics
         The other arguments are those of `from_json_schema`, for every schema in the tag.
-        Errors: GrammarError names each problem by its JSON Pointer; ValueError for a value that an option does not
-        have; TypeError for anything but a dict or a str.
+        Errors: GrammarError with a JSON Pointer for each problem; ValueError for an unknown value of an option;
+        TypeError for anything but a dict or a str; LimitExceeded.
+        Cost: linear in the tag.
         """
         if not isinstance(tag, (dict, str)):
             raise TypeError(f"a structural tag must be a dict or a str, not {type(tag).__name__}")
@@ -785,7 +825,14 @@ class Grammar(Generic[Value_co]):
 
     @classmethod
     def from_choices(cls, choices: Iterable[str]) -> Grammar[str]:
-        """Exactly one of some texts. Linear in their size."""
+        """Exactly one of the given texts.
+
+        choices  at least one text; equal ones count once
+        Errors: GrammarError if there are none, or one is not Unicode; TypeError for a single text.
+        Cost: linear in the size of all texts.
+
+        Example: Grammar.from_choices(["yes", "no"])
+        """
         if isinstance(choices, (str, bytes)):
             raise TypeError("choices must be a list of texts, not one text")
         texts = list(choices)
@@ -819,11 +866,14 @@ class Grammar(Generic[Value_co]):
     ) -> Grammar:
         """The grammar in a file: `.lark`, `.gbnf`, or `.json` for a JSON Schema or a structural tag.
 
-        start    the rule that every text is; None takes `start` of Lark and `root` of GBNF. A schema has no rules: for
-                 one, any name is an error
-        The other arguments are for a schema, and those of `from_json_schema`; for other files any is a TypeError.
-        A `.lark` file may import others (`%import .file`) from its own folder and those below, nothing else is read.
-        Errors: OSError; GrammarError also where the file is not UTF-8 or its suffix says nothing.
+        path   the file. A `.lark` file may import others (`%import .file`) from its own folder and from those below;
+               nothing else is read
+        start  name of the start rule. None: `start` in Lark, `root` in GBNF. An error with a schema, which has no rules
+        The other arguments are those of `from_json_schema`, and only for a schema or a tag.
+        Errors: OSError; GrammarError, also for a file that is not UTF-8 and for an unknown suffix; TypeError for an
+        option that the file has no use for; LimitExceeded.
+
+        Example: Grammar.from_file(cfgmask.grammars.path("json"))
         """
         limits = _limits(limits)
         path = Path(path)

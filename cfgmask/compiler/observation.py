@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MaskEvent:
-    """A mask that a matcher was asked for.
+    """One mask, as told to the callback of `CompiledGrammar.observe`.
 
-    is_new         whether it had to be computed; otherwise it was remembered
-    seconds        what it took, waiting for other threads included; 0 for a copy of a remembered mask
-    limit          the name of the limit that was met, after which the mask allows end tokens alone, or nothing; or None
-    rejected_mass  the share of all probability that it takes away, if that is measured
+    is_new         true if the mask was computed, false if it was remembered
+    seconds        time that it took, including waits for other threads; 0 for a copy of a remembered mask
+    limit          name of the limit that was crossed; the mask then allows only end tokens, or nothing. None: no limit
+    rejected_mass  probability that the mask took away, from 0 to 1. None: not measured
     """
 
     is_new: bool

@@ -16,11 +16,12 @@ from cfgmask.vocabulary import Vocabulary
 
 @dataclass(frozen=True)
 class Choice:
-    """The likeliest of some choices, and how likely each of them is.
+    """The likeliest choice, and the probability of each.
 
-    text               the likeliest one; of equal ones the first
-    probabilities      of each choice, in the order in which they were given; they add up to 1
-    log_probabilities  of each choice by itself, under the model alone: that it writes its tokens and then ends
+    text               the likeliest choice; the first one if several are equally likely
+    probabilities      dict from each choice, in the order given, to its probability among the choices; they add up to 1
+    log_probabilities  dict from each choice to the logarithm of the probability that the model writes its tokens and
+                       then ends
     """
 
     text: str
@@ -29,7 +30,7 @@ class Choice:
 
     @property
     def probability(self) -> float:
-        """That of the likeliest choice."""
+        """The probability of the likeliest choice, among the choices."""
         return self.probabilities[self.text]
 
     def _repr_html_(self) -> str:

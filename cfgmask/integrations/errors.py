@@ -6,4 +6,4 @@ from cfgmask.errors import CfgmaskError
 
 
 class IntegrationError(CfgmaskError, RuntimeError):
-    """A host library was used in a way that masks cannot follow. What it wrote may be outside the grammar."""
+    """The host library was used in a way that masks can't follow. The text so far may not match the grammar."""

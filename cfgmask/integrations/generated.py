@@ -56,21 +56,22 @@ class Decoder(Protocol):
 
 
 class GeneratedText(str, Generic[T]):
-    """The text of a finished call, with its value and how it ended.
+    """The text that `generate` wrote: a str, with its value and how it ended.
 
-    value          what the text says: an instance of the type that was asked for, the JSON value of a schema, tool
-                   calls, captures, or the text; see docs/how-to/values.md. Read when it is first asked for. ParseError
-                   where the text is not complete
-    captures       those of the grammar, as `Matcher.captures` gives them
-    logprobs       how likely each capture was, or each value of a JSON text; () where that was not asked for
-    token_ids      the tokens it was written in, without the end token
-    token_logprobs  of each of them how likely it was; () where that was not asked for
-    finish_reason  "stop": the model ended a complete text, or nothing could follow; "length": `max_tokens` or the
-                   context ran out, or a stopping criterion of the caller's held
-    is_complete    whether the text is in the grammar's language; with `max_tokens` it is, but for such a criterion
-    n_stalled      how many of its tokens `stall_after` has narrowed the choice of
-    n_forced       how many tokens `jump_forward` has written
-    n_taken_back   how many it has taken back, since the tokenizer writes their text in others
+    value           its value: an instance of the type, the JSON value of a schema, tool calls, captures, or the text;
+                    see docs/how-to/values.md. It is read when you first ask for it. ParseError if the text is not
+                    complete
+    captures        list of names and bytes, as `Matcher.captures` gives them
+    logprobs        how likely each capture was, or each value of a JSON text; () if not measured
+    token_ids       its tokens, without the end token
+    token_logprobs  how likely each token was; () if not measured
+    finish_reason   "stop": the model ended a complete text, or nothing could follow. "length": `max_tokens` or the
+                    context was used up, or a stopping criterion of yours ended it
+    is_complete     whether the grammar matches the text; with `max_tokens` it always does, except after a stopping
+                    criterion
+    n_stalled       number of tokens for which `stall_after` narrowed the mask
+    n_forced        number of tokens that `jump_forward` wrote
+    n_taken_back    number of tokens that it replaced, since the tokenizer writes their text in other tokens
     """
 
     token_ids: tuple[int, ...]
@@ -85,7 +86,7 @@ class GeneratedText(str, Generic[T]):
 
     @cached_property
     def value(self) -> T:
-        """What the text says."""
+        """The value of the text."""
         parser = parser_of(self._compiled)
         parser.feed(self.token_ids)
         parser.finish()
@@ -94,12 +95,12 @@ class GeneratedText(str, Generic[T]):
 
     @property
     def text(self) -> str:
-        """The text itself, a plain str."""
+        """The text as a plain str."""
         return str.__str__(self)
 
     @cached_property
     def logprobs(self) -> tuple[Logprob, ...]:
-        """How likely each capture was, in the order of `captures`; of a JSON text, each value in it, by its path."""
+        """How likely each capture was, in the order of `captures`; for a JSON text, each value in it, by its path."""
         return logprobs_of(self._compiled, self.token_ids, self.token_logprobs) if self.token_logprobs else ()
 
     def _repr_html_(self) -> str:
@@ -108,16 +109,16 @@ class GeneratedText(str, Generic[T]):
 
 
 class TextStream(Iterator[str]):
-    """The pieces of a text while it is written; together they are the text. Whole characters only.
+    """An iterator over the pieces of a text; joined, they are the text. Pieces contain whole characters only.
 
-    text, token_ids, is_complete  as far as it is written
-    finish_reason                 None until it ends, and where it was closed before
-    n_forced                      how many tokens were written without asking the model
-    n_taken_back                  how many were taken back for those
-    token_logprobs                of each token how likely it was, where that was asked for
+    text, token_ids, is_complete  the text so far, its tokens, and whether the grammar matches it
+    finish_reason                 as of `GeneratedText`; None until the text ends, and if you closed the stream before
+    n_stalled, n_forced, n_taken_back  as of `GeneratedText`
+    token_logprobs                how likely each token was, if measured
 
-    Each piece is written when it is asked for, while no other thread writes with the model. Text that was given out is
-    never taken back; with `jump_forward`, `token_ids` may be: other tokens then write the same text.
+    A piece is written when you ask for it. Other threads that call the same model wait meanwhile.
+    Text that was given out is never taken back. With `jump_forward`, `token_ids` may change: other tokens then write
+    the same text.
     """
 
     def __init__(
@@ -153,16 +154,20 @@ class TextStream(Iterator[str]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the text written so far is in the grammar's language."""
+        """Whether the grammar matches the text so far."""
         return self._matcher.is_accepting or self._matcher.is_finished
 
     @property
     def n_stalled(self) -> int:
-        """How many of the tokens `stall_after` has narrowed the choice of."""
+        """Number of tokens for which `stall_after` narrowed the mask."""
         return self._matcher.n_stalled
 
+    def _repr_html_(self) -> str:
+        """HTML for notebooks: the text so far, and how it ended if it has."""
+        return notebook.text(self.text, self.is_complete, self.finish_reason, len(self.token_ids))
+
     def close(self) -> None:
-        """End generation here. A stream that is dropped ends by itself."""
+        """End generation here. A stream that you drop ends by itself."""
         with self._lock:
             self._pieces.close()
 

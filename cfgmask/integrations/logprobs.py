@@ -15,10 +15,10 @@ from cfgmask.compiler.readings import captures_of, fields_of
 
 
 class TokenLogprob(NamedTuple):
-    """The logarithm of the probability of a token, of the model's own logits: at temperature 1, without penalties.
+    """The log probability of a token under the model's own logits: at temperature 1, without penalties.
 
-    raw     among all tokens; NaN for a token that `jump_forward` wrote, which the model was not asked for
-    masked  among those of the mask; 0 for such a token, since nothing else could be written
+    raw     among all tokens; NaN for a token that `jump_forward` wrote without asking the model
+    masked  among the tokens that the mask allows; 0 for a token that `jump_forward` wrote
     """
 
     raw: float
@@ -27,12 +27,12 @@ class TokenLogprob(NamedTuple):
 
 @dataclass(frozen=True)
 class Logprob:
-    """How likely a part of a text was: the sum over the tokens that write a byte of it.
+    """The log probability of a part of a text: the sum over the tokens that write a byte of it.
 
-    name         of the capture; of a value of JSON its path, as in `items[0].price`
-    text         what was written
-    start, end   bytes of the text
-    raw, masked  as of `TokenLogprob`
+    name         name of the capture, or path of the JSON value, as in `items[0].price`
+    text         the part as it was written
+    start, end   offsets in bytes of the whole text
+    raw, masked  sums of those of its tokens: see `TokenLogprob`
     """
 
     name: str
@@ -44,7 +44,7 @@ class Logprob:
 
     @property
     def probability(self) -> float:
-        """That of the model by itself, from 0 to 1."""
+        """`raw` as a probability, from 0 to 1."""
         return math.exp(self.raw)
 
 

@@ -52,7 +52,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class RequestError(CfgmaskError, ValueError):
-    """A request that does not say what it wants in a way that is known. `param` is the path of the wrong key."""
+    """A request with a missing, unknown or wrong key. `param` is the path of the key."""
 
     def __init__(self, param: str, message: str) -> None:
         self.param = param
@@ -65,9 +65,9 @@ class RequestError(CfgmaskError, ValueError):
 
 @dataclass(frozen=True)
 class ResponseFormat:
-    """The form of an answer. Equal formats have equal grammars, so one may be the key of a cache.
+    """The format that a request asks for. Equal formats have equal grammars, so it may be the key of a cache.
 
-    type    what `source` is
+    type    kind of format: "json_object", "json_schema", "regex", "lark" or "choice"
     source  the schema as JSON text, the pattern, the grammar's text, or the choices; "" for "json_object"
     """
 
@@ -76,19 +76,21 @@ class ResponseFormat:
 
     @classmethod
     def from_json(cls, value: Any, param: str = "response_format") -> ResponseFormat | None:
-        """Read the JSON value of a request; None where it asks for nothing: null, or the type "text".
+        """Read the `response_format` of a request. None if it asks for free text: null, or the type "text".
 
-        value  one of
-                   {"type": "text"}
-                   {"type": "json_object"}
-                   {"type": "json_schema", "json_schema": {"name": …, "schema": …, "strict": …, "description": …}}
-                   {"type": "json_schema", "schema": …}
-                   {"type": "regex", "pattern": …}
-                   {"type": "lark", "grammar": …}
-                   {"type": "choice", "choices": […]}
-        param  what the value is called in errors
+        The value is one of:
 
-        Schemas are always enforced, whatever "strict" says. Nothing is compiled here.
+            {"type": "text"}
+            {"type": "json_object"}
+            {"type": "json_schema", "json_schema": {"name": …, "schema": …, "strict": …, "description": …}}
+            {"type": "json_schema", "schema": …}
+            {"type": "regex", "pattern": …}
+            {"type": "lark", "grammar": …}
+            {"type": "choice", "choices": […]}
+
+        param  path of the value in errors
+
+        Schemas are always enforced, even if "strict" is false. Nothing is compiled here.
         Errors: RequestError for a missing, unknown or wrong key.
         """
         if value is None:
@@ -111,7 +113,7 @@ class ResponseFormat:
         return cls(kind, _text(_required(fields, key, param), f"{param}.{key}"))
 
     def grammar(self, limits: Limits | None = None) -> Grammar:
-        """The grammar that it means.
+        """The grammar of this format.
 
         Errors: GrammarError with every problem of the schema, pattern or grammar; LimitExceeded.
         """
@@ -129,11 +131,11 @@ class ResponseFormat:
 
 
 class CompiledFormats:
-    """Compiles formats for a vocabulary, each once: the last so many are kept. For any thread.
+    """Compiles formats for a vocabulary, and keeps the most recently used ones. Any number of threads may use it.
 
-    vocabulary  the model's
-    n_kept      how many compiled grammars are kept
-    limits      bounds on what one format may cost; None: the defaults of `Limits`
+    vocabulary  vocabulary of the model
+    n_kept      number of compiled grammars to keep
+    limits      bounds on the cost of one format; None: the defaults of `Limits`
     """
 
     def __init__(self, vocabulary: Vocabulary, *, n_kept: int = 256, limits: Limits | None = None) -> None:
@@ -165,19 +167,17 @@ class CompiledFormats:
     def start(
         self, wanted: ResponseFormat, max_tokens: int | None = None, stall_after: int | None = STALL_AFTER
     ) -> RequestState:
-        """The state of a request that is about to begin its answer.
+        """The state of a new answer.
 
-        max_tokens   that of the request: the answer is complete after so many tokens, end tokens not counted. None: it
-                     may be cut off
-        stall_after  an answer that has only repeated itself for so many tokens is led to its end, as in
-                     `CompiledGrammar.matcher`. None: it may go on
+        max_tokens   the answer is complete within this many tokens, end tokens not counted. None: it may be cut off
+        stall_after  guard against repetition, in tokens, as for `CompiledGrammar.matcher`. None: no guard
         Errors: those of `compile`; BudgetTooSmall, which says how many tokens an answer takes.
         """
         return RequestState(self.compile(wanted).matcher(max_tokens=max_tokens, stall_after=stall_after))
 
 
 class RequestState:
-    """Where the answer of one request stands. Used by one thread at a time."""
+    """The state of one answer. Belongs to one thread at a time."""
 
     def __init__(self, matcher: Matcher) -> None:
         vocabulary = matcher.compiled.vocabulary
@@ -186,14 +186,14 @@ class RequestState:
         self._not_ends = ~words_of(vocabulary.end_tokens, len(self._bits))
 
     def mask(self, logits: Any) -> None:
-        """Set what may not come next to -inf, in place; to be called before anything else looks at the logits.
+        """Set the logits of all tokens that may not come next to -inf, in place. Call it before any filter.
 
-        logits, errors  as of `Matcher.apply`
+        logits  as for `Matcher.apply`, which also lists the errors
         """
         self.matcher.apply(logits)
 
     def advance(self, token_id: int) -> None:
-        """Consume the token that was sampled. Raises TokenRejected for one that the mask did not allow."""
+        """Consume the sampled token. Raises TokenRejected for a token that the mask did not allow."""
         self.matcher.advance(token_id)
 
     def allowed_tokens(self) -> NDArray[np.intp]:

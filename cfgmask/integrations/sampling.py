@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SamplingParams:
-    """How to choose among the tokens that are left.
+    """Settings of a sampler.
 
-    temperature         0: the likeliest
-    top_k               how many of the likeliest are left; 0: all
-    top_p               the likeliest that together have this much of the probability are left; 1: all
-    repetition_penalty  above 1 makes tokens of the context less likely (Keskar and others, 2019)
+    temperature         divides the logits; 0 takes the likeliest token
+    top_k               number of likeliest tokens to keep; 0: all
+    top_p               keep the smallest set of likeliest tokens with at least this probability; 1: all
+    repetition_penalty  above 1, makes tokens of the context less likely (Keskar et al., 2019)
     """
 
     temperature: float = 1.0
@@ -50,13 +50,15 @@ def sample_token(
 ) -> int:
     """Choose the next token.
 
-    logits   one-dimensional, of any float type; left as they are
-    context  ids that the penalty is for
-    state    what masks; None: nothing does, and nothing is spent on it
+    logits   one-dimensional array of any float type; not changed
+    rng      source of random numbers
+    context  ids that the repetition penalty applies to
+    state    state of the request, which has the mask; None: no mask
 
-    The mask comes first, then penalty, temperature, top-k and top-p, so each of them chooses among tokens that the
-    grammar allows. (top-p before the mask may leave none of them.)
-    Errors: IntegrationError where no token is left; what the mask raises.
+    The mask comes first, then penalty, temperature, top-k and top-p, so all of them choose among allowed tokens. If
+    top-p came before the mask, it could leave no allowed token.
+    Errors: IntegrationError if no token is left; whatever the mask raises.
+    Cost: a few passes over the logits, and the mask.
     """
     scores = np.array(logits, dtype=np.float32)
     if state is not None:

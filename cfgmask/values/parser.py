@@ -29,19 +29,25 @@ class _Step(NamedTuple):
 
 
 class Parser:
-    """Follows a text of a grammar piece by piece, and tells what it says as soon as that is certain.
+    """Reads one text piece by piece, and gives its events and its value so far. Made by `Grammar.parser`.
 
-    Made by `Grammar.parser`. It belongs to one thread at a time; forks of it may live in others.
+    `feed` returns events as soon as they are certain: never half of a character, or text that may be the beginning of a
+    marker. `value` is the value so far, and `open` the path to its innermost part that has not ended.
+    docs/how-to/values.md lists the events and values of each kind of grammar.
 
-    `feed` takes what a matcher takes, and gives events. Nothing is told that may still turn into something else: half
-    of a character, or what may be the beginning of a marker. `value` is the value so far and `open` the path to the
-    innermost part of it that has not ended: see docs/how-to/values.md for what there is of each kind of grammar.
+    Use it beside a matcher: call `rollback` and `fork` when the matcher does. If the text after a rollback is the same
+    as before (`Matcher.jump` writes it in other tokens), no event comes twice. If it is another text, `Retracted` says
+    from which byte on.
 
-    It goes with a matcher: `rollback`, `fork` as the matcher does. Where a rollback takes back what was told, and the
-    text then goes on as before (`Matcher.jump` writes it in other tokens), nothing is told twice; where it goes on in
-    another way, `Retracted` tells so.
+    Threads: a parser belongs to one thread at a time; its forks may belong to others.
+    Cost: linear in the bytes of each step, however long the text is. The last 1,024 steps can be taken back.
 
-    Cost: of a step, its bytes, and what they tell. The last `max_rollback` steps can be taken back.
+    Example:
+        parser = grammar.parser()
+        for piece in stream:
+            events = parser.feed(piece)
+        parser.finish()
+        print(parser.value)
     """
 
     def __init__(
@@ -83,11 +89,12 @@ class Parser:
     # ---- steps
 
     def feed(self, data: bytes | str | int | Iterable[int]) -> list[Event]:
-        """Take bytes or text as one step, or tokens as one step each; what is certain by now and was not before.
+        """Read on, and return the events that are new.
 
-        An end token ends the text, as `finish` does.
-        Errors: ParseError where they do not fit; those before are taken, but of bytes and text all or nothing.
-        TypeError for anything else.
+        data  str or bytes, which are one step for `rollback`; or token ids, one step each. An end token ends the text,
+              like `finish`
+        Errors: ParseError if the data does not fit. The tokens before the wrong one are read; of str and bytes, nothing
+        is. TypeError for anything else, and for ids if the parser was made without a vocabulary.
         """
         if isinstance(data, (str, bytes, bytearray, memoryview)):
             self._take_bytes(as_bytes(data, len(self._data)))
@@ -102,9 +109,9 @@ class Parser:
         return events
 
     def feed_text(self, text: bytes) -> list[Event]:
-        """Take a text in which special tokens are spelled out, where the grammar has them there.
+        """Read a text in which special tokens are written by their names, where the grammar allows them.
 
-        Errors: ParseError; what fitted is taken then.
+        Errors: ParseError if it does not fit; the part that fits is read.
         """
         events: list[Event] = []
         at = 0
@@ -120,7 +127,10 @@ class Parser:
         return events
 
     def finish(self) -> list[Event]:
-        """End the text: the events that are left, `ValueDone` the last of them. ParseError if it may not end here."""
+        """End the text, and return the last events; the very last is `ValueDone`.
+
+        Errors: ParseError if the text may not end here.
+        """
         if self._is_finished:
             return []
         end = self._segments.finish() or self._finish_with_last()
@@ -144,7 +154,7 @@ class Parser:
         return None
 
     def rollback(self, n: int) -> None:
-        """Take the last n steps back, an end included. Raises ValueError if fewer are remembered."""
+        """Take the last n steps back, including an end. Raises ValueError if fewer steps are remembered."""
         if not 0 <= n <= len(self._steps):
             raise ValueError(f"there are {len(self._steps)} steps to take back, not {n}")
         if n == 0:
@@ -162,7 +172,7 @@ class Parser:
             self._rebuild()
 
     def fork(self) -> Parser:
-        """A second parser of the same text so far, on its own from now on. Cost: linear in the text."""
+        """A second, independent parser at the same place. Cost: linear in the text."""
         fork = object.__new__(Parser)
         for name, value in vars(self).items():
             setattr(fork, name, value)
@@ -178,9 +188,10 @@ class Parser:
 
     @property
     def value(self) -> Any:
-        """The value so far; the whole one once the text has ended. It may change in place as the text goes on.
+        """The value so far; after the end of the text, the whole value.
 
-        Until the text ends it is made of JSON's types, whatever type the grammar was made of.
+        Until the text ends, it consists of JSON's types, even if the grammar was made from a Python type. It may change
+        in place as the text goes on, so copy it to keep it.
         """
         self._catch_up()
         value = self._builder.value()

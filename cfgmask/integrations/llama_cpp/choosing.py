@@ -23,15 +23,15 @@ def choose(llm: Any, prompt: Prompt, choices: Iterable[str]) -> Choice:
     """The likeliest of some texts after a prompt, and the probability of each.
 
     llm      a `llama_cpp.Llama`
-    prompt   text, ids or messages, as of `generate`
-    choices  texts; of equal ones one
+    prompt   text, ids or messages, as for `generate`
+    choices  at least one text; equal ones count once
+    returns  a `Choice`
 
-    A choice is scored in the tokenizer's own tokens, with an end token behind it (any, where the model has several).
-    Each token of the trie of all choices is evaluated once, after the prompt, of which nothing is evaluated that the
-    context holds already.
-    Errors: TypeError and ValueError for other arguments, a prompt and choices that do not fit the context included;
-    VocabularyError where the tokenizer cannot write a choice.
-    Threads: as of `generate`.
+    A choice is scored in the tokenizer's own tokens, followed by an end token (any of them, if the model has several).
+    Errors: TypeError and ValueError for other arguments, and if prompt and choices do not fit the context;
+    VocabularyError if the tokenizer can't write a choice.
+    Cost: the part of the prompt that the context doesn't hold yet, and each token of the trie of all choices once.
+    Threads: as for `generate`.
 
     Example: choose(llm, "2 + 2 = ", ["3", "4"]).probabilities
     """

@@ -172,41 +172,39 @@ def generate(
     logits_processor: Iterable[Any] = (),
     **sampling: Unpack[Sampling],
 ) -> GeneratedText[Any] | TextStream:
-    """Let a model write a text of a grammar after a prompt.
+    """Let a model write a text that matches a grammar, after a prompt.
 
     llm               a `llama_cpp.Llama`
-    prompt            text, read with its special tokens, or ids; or messages, a list of dicts with `role` and
-                      `content`, which the model's own chat template writes
-    grammar           what to write: a Grammar, compiled here, or a CompiledGrammar, which saves that on every call but
-                      the first; or what makes one: a type, a JSON Schema as a dict, a pattern of `re`, or a list of
-                      texts, one of which is written
-    max_tokens        at least 1; the text is complete when they, or the context, are used up, end tokens not counted;
-                      None: until the context is full, where the text may be cut off
-    stall_after       at least 1; a text that has only repeated itself for so many tokens is led to its end, as in
-                      `CompiledGrammar.matcher`; None: it may go on
-    jump_forward      whether text that the grammar forces is written in the tokenizer's own tokens at once, without
-                      asking the model, and what joins it, of the text so far, anew; the model's own tokenizer serves
-                      a grammar that was compiled without one
-    canonical         whether masks in forced text hold the tokenizer's own token alone, and nothing is written anew:
-                      at temperature 0 the text is the same then with `jump_forward` as without it
-    logprobs          whether the result says how likely each capture, or each value of a JSON text, was; None: where
-                      the grammar has captures. Takes two passes over the logits for each token
-    stream            give a `TextStream` of pieces at once, instead of a `GeneratedText` at the end
+    prompt            text, in which special tokens are read; or ids; or messages, a list of dicts with `role` and
+                      `content`, which the model's chat template writes
+    grammar           the format: a Grammar, which is compiled here; a CompiledGrammar, which saves that; or a type, a
+                      JSON Schema as a dict, a pattern of `re`, or a list of texts, one of which is written
+    max_tokens        at least 1; the text is complete within this many tokens, and within the context; end tokens don't
+                      count. None: until the context is full; then the text may be cut off
+    stall_after       guard against repetition, in tokens, as for `CompiledGrammar.matcher`. None: no guard
+    jump_forward      if true, text that the grammar forces is written at once, in the tokenizer's own tokens, without
+                      asking the model. The end of the text before it is rewritten if the tokenizer joins the two
+    canonical         if true, masks in forced text allow only the tokenizer's own token. At temperature 0, the text is
+                      then the same with and without `jump_forward`
+    logprobs          whether the result has the log probability of each capture, or of each value of a JSON text. None:
+                      only if the grammar has captures. Takes two passes over the logits per token
+    stream            if true, returns a `TextStream` of pieces, which writes as you read it
     seed              from 0 to 2**32 - 2, for this text alone; None: the model's own
-    logits_processor  processors of llama-cpp-python's kind, called before the masks
-    sampling          what `Llama.generate` takes: top_k, top_p, min_p, repeat_penalty, …; it has no logit_bias and no
-                      stop, for which there are processors and the grammar
+    logits_processor  processors of llama-cpp-python, called before the masks
+    sampling          arguments of `Llama.generate`: top_k, top_p, min_p, repeat_penalty, … It has no logit_bias and no
+                      stop: use a processor, or the grammar
+    returns           a `GeneratedText`, or with `stream=True` a `TextStream`
 
     Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1,
-    a seed or temperature out of range, a prompt that does not fit the context or the vocabulary, and a model that is
-    closed; BudgetTooSmall for a `max_tokens` in which no text can be completed; VocabularyError for a grammar compiled
-    for another vocabulary; IntegrationError where another generation used the model in between, and where nothing is
-    left to sample; whatever a mask raises, LimitExceeded above all. Nothing is swallowed.
-    Cost: the model's vocabulary is read once for each model, 0.3 s for 128,256 tokens.
-    Threads: any may call. Calls on one model wait for each other; a stream that another call came between of raises
-    IntegrationError. llama-cpp-python's own calls know nothing of that: no other thread may be in one meanwhile.
+    a seed or temperature out of range, a prompt that does not fit the context or the vocabulary, and a closed model;
+    BudgetTooSmall if no text can be completed within `max_tokens`; VocabularyError for a grammar compiled for another
+    vocabulary; IntegrationError if another generation used the model in between, or no token is left to sample;
+    LimitExceeded.
+    Cost: the model's vocabulary is read once per model, 0.3 s for 128,256 tokens.
+    Threads: calls on one model wait for each other. A stream raises IntegrationError if another call used its model in
+    between. llama-cpp-python's own calls don't wait, so no other thread may be in one at the same time.
 
-    The text is made from the tokens' own bytes, so tokens of any length and parts of characters come out right.
+    The text is made of the bytes of the tokens, so parts of characters and tokens of any length come out right.
 
     Example: generate(llm, "2 + 3 = ", cfgmask.Grammar.from_regex("[0-9]+"), max_tokens=8, temperature=0)
     """

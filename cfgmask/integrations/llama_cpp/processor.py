@@ -38,30 +38,32 @@ _LOOSE_TEXTS = 16
 class LogitsProcessor(Hook):
     """Masks the logits of llama-cpp-python: `create_completion`, `create_chat_completion`, `generate`, `sample`.
 
-    compiled     a CompiledGrammar, or a Matcher to start every text from
-    max_tokens   the same as the call's: every text is complete when they, or the context, are used up, end tokens not
-                 counted. Where `create_completion` is given fewer, those count. None: texts may be cut off
-    stall_after  a text that has only repeated itself for so many tokens is led to its end, as in
-                 `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own budget and guard
+    compiled     a CompiledGrammar, or a Matcher from whose position every text starts
+    max_tokens   the `max_tokens` of the call: every text is complete within this many tokens, and within the context;
+                 end tokens don't count. If `create_completion` gets fewer, those count. None: texts may be cut off
+    stall_after  guard against repetition, in tokens, as for `CompiledGrammar.matcher`. None: no guard. A Matcher has
+                 its own budget and guard
 
-    One processor serves any number of calls, one after the other or streaming in turns on several models: each
-    generation is a text of its own. It belongs to one thread at a time.
+    Use one processor for any number of calls, one after the other, or streaming in turns on several models. Each
+    generation is a text of its own.
 
-    When the hook fails, or another processor of the list, only end tokens are left, and the error is raised in that
-    step by `Llama.sample`, which is checked from the first step on (see `samplers`). `error` holds it, and every later
-    use of this processor raises it, until `reset`. Inside of a function of yours the hook is seen only when it is
-    called: then an error of the model's first step cannot reach the caller, and a RuntimeWarning tells of it, or a
-    `StoppingCriterion` raises it.
-    What is refused so: a grammar that was compiled for another vocabulary; two generations in turns on one model, which
-    llama-cpp-python mixes up; a token that the mask did not allow; logits that are -inf for every token of the mask; a
-    context without room for a text, where there is a `max_tokens`. A call that has a grammar of llama.cpp's own as well
-    raises IntegrationError before it begins.
-    Drafts of a `draft_model` are kept as far as they are what is sampled under the masks.
-    Construction raises BudgetTooSmall for a `max_tokens` in which no text can be completed.
+    Errors: the constructor raises BudgetTooSmall if no text can be completed within `max_tokens`. If the hook fails, or
+    another processor of the list, the mask allows only end tokens, and `Llama.sample` raises the error in the same
+    step. `error` holds it, and every later use of this processor raises it until you call `reset`.
+    The hook fails for a grammar compiled for another vocabulary (VocabularyError), a token that the mask did not allow
+    (TokenRejected), two generations in turns on one model, logits that are -inf for every allowed token, and a context
+    without room for a text with `max_tokens` (IntegrationError, BudgetTooSmall). A call with a grammar of llama.cpp's
+    own raises IntegrationError before it begins.
+    Inside a function of yours, the hook is not seen before its first call. An error of the first step then can't reach
+    the caller: a RuntimeWarning tells of it, or a `StoppingCriterion` raises it.
 
-    In a loop of your own around `Llama.sample`, or where you call the processor yourself, a text is recognised by its
-    ids: one id more than last time goes on with the text, anything else begins a new one. Call `reset` before a text
-    whose prompt is an earlier text plus one token.
+    Threads: a processor belongs to one thread at a time.
+
+    Drafts of a `draft_model` are kept if they are what is sampled under the masks.
+
+    In a loop of your own around `Llama.sample`, a text is recognised by its ids: one id more than last time goes on
+    with the text, anything else begins a new one. Call `reset` before a text whose prompt is an earlier text plus one
+    token.
     """
 
     def __init__(
@@ -88,12 +90,12 @@ class LogitsProcessor(Hook):
         yield self
 
     def extend(self, processors: Iterable[Any]) -> list[Any]:
-        """A list of the processors and itself, which llama-cpp-python asks for where a call has a `logit_bias`."""
+        """A list of the processors and itself; llama-cpp-python calls this for a `logit_bias`."""
         return [*processors, self]
 
     @property
     def error(self) -> BaseException | None:
-        """What went wrong in the hook; None if nothing did."""
+        """The error of the hook; None if there was none."""
         return self._error
 
     def raise_error(self) -> None:
@@ -243,11 +245,11 @@ class LogitsProcessor(Hook):
 
 
 class StoppingCriterion:
-    """Raises IntegrationError if a token was sampled without the processor, and stops a text that has ended.
+    """Stops a text that has ended, and raises IntegrationError if a token was sampled without the processor.
 
-    A plain list of processors that meets a `logit_bias` is lost by llama-cpp-python. Pass this in `stopping_criteria`,
-    which all calls but `create_chat_completion` have. It also raises a processor's error in the step in which it
-    happened, the first one too, of a processor inside of a function of yours.
+    Pass it in `stopping_criteria`, which all calls except `create_chat_completion` take. With a `logit_bias`,
+    llama-cpp-python loses the processors of a plain list; this finds out. It also raises the error of a processor
+    inside a function of yours in the step of the error, even in the first step.
     """
 
     def __init__(self, processor: LogitsProcessor) -> None:

@@ -11,15 +11,14 @@ from cfgmask.integrations.llama_cpp.processor import LogitsProcessor
 
 
 class LogitsProcessorList(llama_cpp.LogitsProcessorList):  # type: ignore[misc]  # llama_cpp may be missing when checked
-    """As `llama_cpp.LogitsProcessorList`, and masks are kept when a call has a `logit_bias` too.
+    """Like `llama_cpp.LogitsProcessorList`, but keeps the masks in a call with a `logit_bias`.
 
-    llama-cpp-python 0.3 adds the bias with `processors = processors.extend([bias])`, which is None for a list: the
-    call then goes on with neither bias nor masks. Here that one `extend` gives a new list. It leaves this one as it
-    is, or the bias of one call would stay for the next; and the bias comes first, so that no bias undoes a mask.
-    Any other `extend` does and gives what that of a list does.
+    llama-cpp-python 0.3 adds the bias by `processors = processors.extend([bias])`, which is None for a list, so the
+    call goes on with neither bias nor masks. Here, this one `extend` returns a new list, with the bias first, so that
+    no bias
+    undoes a mask. Any other `extend` works like that of a list.
 
-    Making a list raises the `error` of a LogitsProcessor in it: a call that could not raise it is not followed by
-    another that fails the same way.
+    Errors: making a list raises the `error` of a LogitsProcessor in it, so a call after a failed one fails too.
     """
 
     def __init__(self, processors: Iterable[Any] = ()) -> None:
@@ -29,7 +28,7 @@ class LogitsProcessorList(llama_cpp.LogitsProcessorList):  # type: ignore[misc] 
                 processor.raise_error()
 
     def extend(self, processors: Iterable[Any]) -> Any:
-        """Append the processors; give a new list if they are the bias of one call."""
+        """Append the processors; returns a new list if they are the bias of a call."""
         processors = list(processors)
         if [getattr(processor, "__name__", "") for processor in processors] == ["logit_bias_processor"]:
             return type(self)([*processors, *self])

@@ -26,14 +26,15 @@ def choose(model: Any, tokenizer: Any, prompt: Prompt, choices: Iterable[str]) -
     model      a causal language model of transformers
     tokenizer  its tokenizer, or the `cfgmask.Vocabulary` of it; then a prompt is ids
     prompt     text, ids or messages, as of `generate`
-    choices    texts; of equal ones one
+    choices    at least one text; equal ones count once
+    returns    a `Choice`
 
-    A choice is scored in the tokenizer's own tokens, with an end token behind it: any of the vocabulary's, and of the
-    model's generation config.
-    Cost: the prompt once, then one batch, of a row for each choice. (A model whose cache cannot be copied for each row
-    evaluates the prompt in each.)
-    Errors: TypeError; ValueError, where prompt and choices do not fit the context too; VocabularyError where the
-    tokenizer cannot write a choice.
+    A choice is scored in the tokenizer's own tokens, followed by an end token: any end token of the vocabulary or of
+    the model's generation config.
+    Errors: TypeError and ValueError for other arguments, and if prompt and choices do not fit the context;
+    VocabularyError if the tokenizer can't write a choice.
+    Cost: the prompt once, then one batch with a row for each choice. If the model's cache can't be copied, each row
+    evaluates the prompt.
     """
     texts = checked_choices(choices)
     check_writer(model)

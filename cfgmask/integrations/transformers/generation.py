@@ -118,32 +118,33 @@ def generate(
     logits_processor: Iterable[Any] = (),
     **sampling: Unpack[Sampling],
 ) -> GeneratedText[Any] | TextStream:
-    """Let a model write a text of a grammar after a prompt.
+    """Let a model write a text that matches a grammar, after a prompt.
 
     model             a causal language model of transformers, on any device
     tokenizer         its tokenizer, or the `cfgmask.Vocabulary` of it; then a prompt is ids
     prompt            text, encoded as the tokenizer does by default, or ids; or messages, a list of dicts with `role`
                       and `content`, which the tokenizer's chat template writes
-    grammar           as of `cfgmask.integrations.llama_cpp.generate`: a Grammar or CompiledGrammar, a type, a JSON
-                      Schema as a dict, a pattern of `re`, or a list of texts
-    max_tokens        at least 1; the text is complete when they, or the context, are used up, end tokens not counted;
-                      None: until the context is full, where the text may be cut off
-    stall_after, jump_forward, canonical, logprobs, stream
-                      as of `cfgmask.integrations.llama_cpp.generate`
+    grammar           the format: a Grammar, which is compiled here; a CompiledGrammar, which saves that; or a type, a
+                      JSON Schema as a dict, a pattern of `re`, or a list of texts
+    max_tokens        at least 1; the text is complete within this many tokens, and within the context; end tokens don't
+                      count. None: until the context is full; then the text may be cut off
+    stall_after, jump_forward, canonical, logprobs, stream  as for `cfgmask.integrations.llama_cpp.generate`
     temperature       0: the likeliest token, always
     seed              from 0 to 2**32 - 2, for this text alone; None: torch's own state
     logits_processor  processors of transformers' kind, called before the masks
     sampling          top_k, top_p, min_p, typical_p, repetition_penalty, stopping_criteria
 
-    Of the model's generation config the end tokens alone are read. For batches, beams and assistants, give
+    returns           a `GeneratedText`, or with `stream=True` a `TextStream`
+
+    Only the end tokens of the model's generation config are used. For batches, beams and assistants, pass a
     `LogitsProcessor` to the model's own `generate`.
     Errors: those of `cfgmask.compile`; TypeError for arguments of another type; ValueError for a `max_tokens` below 1,
-    or none where the model does not say how long its context is, a seed or temperature out of range, a prompt
-    that does not fit the context or the vocabulary, messages without a chat template; BudgetTooSmall for a `max_tokens`
-    in which no text can be completed; VocabularyError for a grammar compiled for another vocabulary; IntegrationError
-    where nothing is left to sample; what a mask raises, LimitExceeded above all.
-    Cost: the vocabulary is read once for each tokenizer, 1.3 s for 128,256 tokens. The prompt is evaluated once, where
-    the model has a cache.
+    a missing `max_tokens` if the model does not state the size of its context, a seed or temperature out of range, a
+    prompt that does not fit the context or the vocabulary, and messages without a chat template; BudgetTooSmall if no
+    text can be completed within `max_tokens`; VocabularyError for a grammar compiled for another vocabulary;
+    IntegrationError if no token is left to sample; LimitExceeded.
+    Cost: the vocabulary is read once per tokenizer, 1.3 s for 128,256 tokens. The prompt is evaluated once, if the
+    model has a cache.
 
     Example: generate(model, tokenizer, "2 + 3 = ", cfgmask.Grammar.from_regex("[0-9]+"), max_tokens=8, temperature=0)
     """

@@ -27,41 +27,36 @@ Start = CompiledGrammar | Matcher | None
 class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # transformers may be missing when checked
     """Masks the scores of one sequence or a batch, greedy, sampled or in beams, on any device.
 
-    compiled        a CompiledGrammar, or a Matcher to start every text from; or a list of them, one for each prompt of
-                    the batch, with None for prompts whose texts are free
-    max_new_tokens  the same as the call's, or less for some rows: one number for all prompts or a list with one for
-                    each. A text is complete when they are written, end tokens not counted. Where the call has fewer,
+    compiled        a CompiledGrammar, or a Matcher from whose position every text starts; or a list of these, one for
+                    each prompt of the batch, with None for prompts without a grammar
+    max_new_tokens  the `max_new_tokens` of the call, or less for some rows: a number, or a list with one for each
+                    prompt. A text is complete within this many tokens; end tokens don't count. If the call gets fewer,
                     those count. None: texts may be cut off
-    stall_after     a text that has only repeated itself for so many tokens is led to its end, as in
-                    `CompiledGrammar.matcher`. None: it may go on. A Matcher has its own guard
-    on_error        "raise": what a row raises, a LimitExceeded say, ends the call. "end": it ends that row, with end
-                    tokens, and stands in `errors`; the other rows go on
+    stall_after     guard against repetition, in tokens, as for `CompiledGrammar.matcher`. None: no guard. A Matcher has
+                    its own guard
+    on_error        "raise": an error of a row, such as LimitExceeded, ends the call. "end": it ends this row, with end
+                    tokens, and appears in `errors`; the other rows go on
 
-    Beams, and several return sequences, belong to the prompt that they were made from. A row's state is found by its
-    ids, so beams may be put in any order. Prompts are not read, so padding on the left means nothing.
-    One processor serves any number of `generate` calls, one after the other; each call is a text of its own.
-    It belongs to one thread at a time.
+    Use one processor for any number of `generate` calls, one after the other; each call is a text of its own.
+    Beams and several return sequences belong to their prompt, in any order: a row's state is found by its ids. Prompts
+    are not read, so padding on the left has no effect. Assisted generation and prompt lookup are followed draft by
+    draft; an assistant is masked like the model, unless it has another tokenizer.
 
-    A row that has stopped shows padding, and is left its end tokens. So is a beam that shows a token that its mask did
-    not allow: where a grammar leaves fewer tokens than there are beams, those that nothing is left for go on at a score
-    of -inf. (Where there are fewer texts than `num_return_sequences`, such beams are returned: their
-    `sequences_scores` are -inf or -1e9.) Any other row that shows such a token raises TokenRejected: a processor behind
-    this one has undone the mask.
+    A row that has stopped gets padding and keeps only its end tokens. So does a beam with a token that its mask did not
+    allow: if a grammar leaves fewer tokens than beams, the others go on at a score of -inf. (If there are fewer texts
+    than `num_return_sequences`, such beams are returned, with `sequences_scores` of -inf or -1e9.)
 
-    In a loop of your own a batch is recognised by its ids: one id more in each row than last time goes on with it,
+    Errors: the constructor raises BudgetTooSmall if no text can be completed within `max_new_tokens`. A call raises
+    TokenRejected for a token that the mask did not allow, outside of beams: a later processor has undone the mask;
+    IntegrationError for a list that does not fit the batch, if other processors leave no allowed token, and for a text
+    that goes on after an end token; VocabularyError, before the first token, for a grammar of another vocabulary, as
+    far as the number of scores, the end tokens or the `tokenizer` of the call show it; LimitExceeded.
+    `generate` must stop at the grammar's end tokens, or it goes on with end tokens alone.
+
+    Threads: a processor belongs to one thread at a time.
+
+    In a loop of your own, a batch is recognised by its ids: one id more in each row than last time goes on with it,
     anything else begins a new one. Call `reset` before a batch whose prompts are earlier texts plus one token.
-
-    Assisted generation, prompt lookup too, is followed draft by draft: the assistant is masked as the model is, unless
-    it has another tokenizer, and what was not accepted is taken back.
-
-    Construction raises BudgetTooSmall for a `max_new_tokens` in which no text can be completed.
-    Errors: IntegrationError for a list that does not go with the batch, where other processors leave nothing of what
-    the grammar allows, and where it goes on after an end token and nothing else may follow, since `generate` stops
-    there; TokenRejected for a token that the mask did not allow, outside of beams; VocabularyError before the first
-    token for a grammar of another vocabulary, as far as it shows: in the number of scores, in the end tokens, of which
-    `generate` must stop at one, or in a `tokenizer` that `generate` is given or a pipeline has; what a mask raises,
-    LimitExceeded above all.
-    The grammar's end tokens must be among those that `generate` stops at, or it goes on with end tokens alone.
     """
 
     def __init__(
@@ -96,11 +91,11 @@ class LogitsProcessor(transformers.LogitsProcessor):  # type: ignore[misc]  # tr
 
     @property
     def errors(self) -> list[Exception | None]:
-        """For each row of the last step what it raised, with `on_error="end"`; None for the others."""
+        """With `on_error="end"`: for each row of the last step its error, or None."""
         return [None if row is None else row.error for row in self._rows]
 
     def reset(self) -> None:
-        """Forget the texts. The next call begins new ones."""
+        """Forget all texts. The next call begins new ones."""
         self._rows = []
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
