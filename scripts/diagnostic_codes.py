@@ -20,9 +20,9 @@ PARTS = (
 )
 _FIRST = """# All codes
 
-An example of each diagnostic: what was read, and what is reported about it, which the tests hold it to.
+An example of each diagnostic: the input, and the report about it. The tests compare these reports.
 The findings of `cfgmask check` have [a page of their own](diagnostics.md#what-cfgmask-check-finds).
-Of tools, the example is what is passed to `Grammar.from_tools`; of patterns, the first word is the dialect."""
+For tools, the example is the argument of `Grammar.from_tools`. For patterns, its first word is the dialect."""
 _CODE = re.compile(r"^(?:error|warning|note)\[([\w-]+)\]", re.MULTILINE)
 _BLOCKS = re.compile(r"^## ([^\n]*)\n\n(.*?)\n\n```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 _PLAIN = re.compile(r"^## (.*?)\n((?:error|warning|note)\[.*?)(?=\n\n## |\s*\Z)", re.MULTILINE | re.DOTALL)

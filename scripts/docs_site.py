@@ -170,7 +170,8 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     # What the tests read behind a block's language is not for readers.
     text = _FENCE.sub(r"\1", markdown)
-    return without_links_out(text, page.file.src_uri, config.repo_url)
+    text = without_links_out(text, page.file.src_uri, config.repo_url)
+    return with_titles(text, Path(config.docs_dir) / page.file.src_uri)
 
 
 def on_post_page(output: str, page: Any, config: Any) -> str:
@@ -194,6 +195,17 @@ def without_links_out(text: str, source: str, repository: str | None) -> str:
         return f"{match[1]}[{match[2]}]({repository.rstrip('/')}/blob/main/{path}{match[4] or ''})"
 
     return _LINK.sub(replaced, text)
+
+
+def with_titles(text: str, source: Path) -> str:
+    """The text with titles of pages in place of names of files as the words of links."""
+
+    def titled(match: re.Match[str]) -> str:
+        page = source.parent / match[1]
+        title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ") if page.is_file() else match[1]
+        return f"[{title}]({match[1]}{match[2] or ''})"
+
+    return re.sub(r"\[[\w./-]+\.md\]\(([\w./-]+\.md)(#[\w-]+)?\)", titled, text)
 
 
 # The API
@@ -235,7 +247,7 @@ def _definition(name: str, path: Path) -> Iterator[str]:
             continue
         full = f"{name}.{member.name}"
         if ast.get_docstring(member) and (member.name not in _INTERNAL or full in _KEPT):
-            yield from _function(member, full, 3, of_class=True)
+            yield from _function(member, f"{inner}.{member.name}", 3, of_class=True, anchor=full)
 
 
 def _fields(node: ast.ClassDef) -> str:
@@ -246,13 +258,16 @@ def _fields(node: ast.ClassDef) -> str:
     return "\n".join(f"{ast.unparse(field.target)}: {ast.unparse(field.annotation)}" for field in fields)
 
 
-def _function(node: ast.FunctionDef, name: str, level: int, *, of_class: bool = False) -> Iterator[str]:
+def _function(
+    node: ast.FunctionDef, name: str, level: int, *, of_class: bool = False, anchor: str | None = None
+) -> Iterator[str]:
     decorators = {ast.unparse(decorator) for decorator in node.decorator_list}
-    yield f"{'#' * level} `{name}`"
+    # Classes of several modules have one name, and so have their methods; of one module, the name is enough.
+    yield f"{'#' * level} `{name}`" + (f" {{#{anchor.lower()}}}" if anchor and anchor.count(".") > 1 else "")
     if not decorators & {"property", "cached_property"}:
         yield f"```python\n{_signature(node, bound=of_class and 'staticmethod' not in decorators)}\n```"
     elif node.returns is not None:
-        yield f"Property: `{ast.unparse(node.returns)}`"
+        yield f"Property: `{_public(ast.unparse(node.returns))}`"
     yield _markdown(ast.get_docstring(node))
 
 
@@ -264,7 +279,7 @@ def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
             arguments.posonlyargs = arguments.posonlyargs[1:]
         else:
             arguments.args = arguments.args[1:]
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
+    returns = f" -> {_public(ast.unparse(node.returns))}" if node.returns is not None else ""
     # `a: int=1`, as ast writes it, is `a: int = 1` to everybody else.
     parts = [re.sub(r"^([^=]*: [^=]*)=", r"\1 = ", _written(part)) for part in _each_argument(arguments)]
     line = f"{node.name}({', '.join(parts)}){returns}"
@@ -275,7 +290,19 @@ def _signature(node: ast.FunctionDef, *, bound: bool) -> str:
 
 def _written(argument: ast.arguments) -> str:
     """An argument with its default; of those that are fields of `DEFAULTS`, the value."""
-    return re.sub(r"\bDEFAULTS\.(\w+)", lambda match: _defaults()[match[1]], ast.unparse(argument))
+    return re.sub(r"\bDEFAULTS\.(\w+)", lambda match: _defaults()[match[1]], _public(ast.unparse(argument)))
+
+
+def _public(written: str) -> str:
+    """An annotation or a default as people write it."""
+    return written.replace("_core.", "").replace("Value_co", "Value").replace("STALL_AFTER", str(_stall_after()))
+
+
+@cache
+def _stall_after() -> int:
+    source = (PACKAGE / "integrations" / "start.py").read_text(encoding="utf-8")
+    (found,) = re.findall(r"^STALL_AFTER = (\d+)$", source, re.MULTILINE)
+    return int(found)
 
 
 @cache
@@ -326,6 +353,10 @@ def _markdown(docstring: str | None) -> str:
             out += ["```python"]
             in_example, in_list = True, False
             continue
+        if line.startswith("Example: "):
+            out += ["", "```python", line.removeprefix("Example: "), "```"]
+            in_list = False
+            continue
         if line.startswith(">>>"):
             out += ["```pycon", line]
             in_example, in_list = True, False
@@ -344,4 +375,6 @@ def _markdown(docstring: str | None) -> str:
             out.append(line)
     if in_example:
         out.append("```")
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(out)).rstrip()
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(out)).rstrip()
+    # Links are checked when the site is built.
+    return re.sub(r"\bdocs/([\w/-]+\.md)(#[\w-]+)?", r"[\1](../\1\2)", text)

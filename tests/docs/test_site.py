@@ -69,8 +69,11 @@ def test_docstrings_become_lists_and_examples() -> None:
     third          one more
     Errors: none.
 
+    See docs/lark.md#regexes.
     Example:
         thing(1)
+
+    Example: thing("docs")
     """
     assert site._markdown(docstring).splitlines() == [
         "A thing.",
@@ -80,10 +83,35 @@ def test_docstrings_become_lists_and_examples() -> None:
         "",
         "Errors: none.",
         "",
+        "See [lark.md](../lark.md#regexes).",
+        "",
         "```python",
         "thing(1)",
         "```",
+        "",
+        "```python",
+        'thing("docs")',
+        "```",
     ]
+
+
+def test_signatures_are_those_that_people_write() -> None:
+    grammars = site.api_page("grammar")
+    assert "\npath(name: str) -> Path\n" in grammars
+    assert "    read: Callable[_P, Grammar],\n    *args" in grammars.partition("`Compiler.read`")[2][:200]
+    assert "    whitespace: str = 'natural',\n" in grammars
+    assert not re.search(r"DEFAULTS|_core\.|Value_co|\bself\b", grammars)
+    assert "\nindex: int\nname: str\n" in site.api_page("values")
+
+
+@pytest.mark.parametrize("module", ["values", "integrations.llama_cpp", "integrations.transformers"])
+def test_public_names_of_modules_are_in_the_api(module: str) -> None:
+    """By the sources: their libraries may be missing. `JsonReader` is for `Parser` alone."""
+    source = (ROOT / "cfgmask" / module.replace(".", "/") / "__init__.py").read_text("utf-8")
+    names = set(re.findall(r'"(\w+)"', source.partition("__all__")[2])) - {"JsonReader"}
+    assert names
+    shown = {name.rpartition(".")[2] for _, _, names in site.API.values() for name in names}
+    assert names - shown - {"Event"} == set()
 
 
 def test_links_that_leave_the_docs_need_a_repository() -> None:
@@ -93,6 +121,12 @@ def test_links_that_leave_the_docs_need_a_repository() -> None:
     assert site.without_links_out(text, "how-to/page.md", None) == "a"
     expected = "[a](https://example.org/r/blob/main/benchmarks/README.md#x)"
     assert site.without_links_out(text, "how-to/page.md", "https://example.org/r/") == expected
+
+
+def test_links_that_are_called_by_files_get_titles() -> None:
+    text = "See [x.md](../gbnf.md#tokens), [GBNF](gbnf.md) and [none.md](none.md)."
+    expected = "See [GBNF](../gbnf.md#tokens), [GBNF](gbnf.md) and [none.md](none.md)."
+    assert site.with_titles(text, ROOT / "docs" / "how-to" / "page.md") == expected
 
 
 def test_nothing_is_fetched_by_readers() -> None:
