@@ -280,7 +280,7 @@ class Grammar(Generic[Value_co]):
         folder    folder of `%import .file`, which reads `.lark` files there and below. None: such imports are errors
         grammars  the meaning of each `@name`: a Grammar, a text in the same syntax, or a JSON Schema as a dict
         Errors: GrammarError with every problem and its place; TypeError; LimitExceeded.
-        Cost: linear in the text; about a millisecond for a page.
+        Cost: linear in the text; a few milliseconds for a page.
 
         Example: Grammar.from_lark('start: "yes" | "no"')
         """
