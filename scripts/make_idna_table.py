@@ -100,7 +100,6 @@ def main() -> None:
         "STARTERS": ("no marks, or marks that neither move nor compose", ranges(starters)),
         "FIRST": ("those of them that a label may begin with", ranges(starters - marks)),
         "GREEK": ("letters", scripts("Greek")),
-        "HEBREW": ("letters", scripts("Hebrew")),
         "JAPANESE": ("Hiragana, Katakana and Han", scripts("Hiragana", "Katakana", "Han")),
         "JOINING_BEFORE": ("letters that may stand before a non-joiner: joining types D and L", joining("D", "L")),
         "JOINING_AFTER": ("letters that may stand after one: joining types D and R", joining("D", "R")),

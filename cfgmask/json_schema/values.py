@@ -366,13 +366,3 @@ def plain_decimal(number: Number) -> str:
 def _decimal_text(number: int) -> str:
     # Not str(): it refuses integers of more than 4,300 digits, which intermediate results may have.
     return f"{Decimal(number):f}"
-
-
-def items_of(value: JsonValue, pointer: str) -> Iterator[tuple[str, JsonValue]]:
-    """The elements of an array or the members of an object with their pointers; nothing for other values."""
-    if isinstance(value, list):
-        for index, element in enumerate(value):
-            yield f"{pointer}/{index}", element
-    elif isinstance(value, dict):
-        for name, member in value.items():
-            yield f"{pointer}/{escape(name)}", member
