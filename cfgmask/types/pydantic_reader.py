@@ -16,10 +16,11 @@ from cfgmask.errors import GrammarError
 from cfgmask.types.json_schema import TypeSchema
 from cfgmask.types.read import ReadType
 
-# Before 2.10 its generator of JSON Schema has other methods than `TypeSchema` asks for.
-_OLDEST = (2, 10)
+# Before 2.10 the generator of JSON Schema lacks methods that `TypeSchema` calls; before 2.12 annotations of functions
+# are not looked up in their own module.
+_OLDEST = (2, 12)
 if tuple(int(part) for part in VERSION.split(".")[:2]) < _OLDEST:
-    raise ImportError(f"from_type needs Pydantic 2.10 or later, and this is {VERSION}: pip install 'cfgmask[types]'")
+    raise ImportError(f"from_type needs Pydantic 2.12 or later, and this is {VERSION}: pip install 'cfgmask[types]'")
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
 

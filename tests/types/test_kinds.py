@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,14 @@ import cfgmask  # noqa: E402
 from tests.types.kinds import FUNCTIONS, KINDS, NARROWER, WIDER  # noqa: E402
 from tests.values.walks import VOCABULARY, text_of, walk  # noqa: E402
 
+_VERSION = tuple(int(part) for part in pydantic.VERSION.split(".")[:2])
+# Older ones write them as texts that nobody checks.
+_NEED_2_14 = ("Fraction", "`Fraction` with bounds")
+
+
+def _by_this_pydantic(names: Iterable[str]) -> list[str]:
+    return [name for name in names if _VERSION >= (2, 14) or name not in _NEED_2_14]
+
 
 @cache
 def _grammar(name: str) -> cfgmask.Grammar:
@@ -28,7 +37,7 @@ def test_there_are_enough_kinds() -> None:
     assert len(KINDS) >= 60
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", _by_this_pydantic(KINDS))
 def test_pydantic_reads_what_the_grammar_writes(name: str) -> None:
     """In JSON mode, and in strict mode too: few kinds are strict by themselves."""
     adapter = pydantic.TypeAdapter(KINDS[name][0])
@@ -40,7 +49,7 @@ def test_pydantic_reads_what_the_grammar_writes(name: str) -> None:
         adapter.validate_json(text, strict=True)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", _by_this_pydantic(KINDS))
 @settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_grammar_reads_what_pydantic_writes(name: str, data: Any) -> None:
@@ -86,7 +95,7 @@ def test_what_is_wider_is_a_note(name: str) -> None:
     assert {problem.severity for problem in caught.value.diagnostics} == {"error"}
 
 
-@pytest.mark.parametrize("name", NARROWER)
+@pytest.mark.parametrize("name", _by_this_pydantic(NARROWER))
 def test_what_is_narrower(name: str) -> None:
     kind, value = NARROWER[name]
     grammar = cfgmask.Grammar.from_type(kind)
