@@ -93,18 +93,10 @@ def many_tokens() -> cfgmask.Vocabulary:
     return cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
 
 
-def wide_schema(n: int) -> dict[str, object]:
-    strings = {f"a{i}": {"type": "string", "pattern": f"^[a-z]{{2,{i + 3}}}$"} for i in range(30)}
-    return {"type": "object", "properties": {f"k{i}": {"type": "object", "properties": strings} for i in range(n)}}
-
-
 # What servers call, made ready first; each takes some milliseconds and more in the core.
 SERVED: dict[str, Callable[[], Callable[[], object]]] = {
     "try_advance": lambda: partial(loop_matcher().try_advance, [97] * 300_000),
     "vocabulary": lambda: partial(cfgmask.compile, Grammar.from_regex("a*"), many_tokens()),
-    "schema": lambda: partial(
-        cfgmask.compile, Grammar.from_json_schema(wide_schema(next(NEVER_READ))), new_vocabulary()
-    ),
     "choices": lambda: partial(
         cfgmask.compile, Grammar.from_choices([f"w{n}" for n in range(next(NEVER_READ) + 200_000)]), new_vocabulary()
     ),

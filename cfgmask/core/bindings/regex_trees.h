@@ -59,6 +59,8 @@ class RegexTreeReader {
 
   // What was read so far.
   RegexData& read() { return read_; }
+  // How many texts it has in sets.
+  size_t n_texts() const { return n_texts_; }
 
   // The number of a tree. Throws LimitExceeded (max_nesting) and std::overflow_error for counts beyond 31 bits. Linear
   // in the objects not seen before; no recursion.
@@ -98,6 +100,11 @@ class RegexTreeReader {
       "Complement", "KeySet",    "Divisible", "JsonString",    "Substring",   "Multiples"};
 
   using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
+
+  uint32_t texts_of(Kind kind, std::vector<std::string> all) {
+    n_texts_ += all.size();
+    return read_.texts(kind, std::move(all));
+  }
 
   static nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
 
@@ -161,9 +168,9 @@ class RegexTreeReader {
         return read_.repetition(parts[0], least, most.is_none() ? kUnbounded : count(most));
       }
       case Kind::kKeySet:
-        return read_.texts(kind, texts(tree, keys_));
+        return texts_of(kind, texts(tree, keys_));
       case Kind::kSubstring:
-        return read_.texts(kind, texts(tree, chunks_));
+        return texts_of(kind, texts(tree, chunks_));
       case Kind::kDivisible: {
         const auto modulus = nb::cast<uint32_t>(get(tree, modulus_));
         if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
@@ -219,6 +226,7 @@ class RegexTreeReader {
   }
 
   uint64_t max_nesting_;
+  size_t n_texts_ = 0;
   RegexData read_;
   // The trees are kept because an address stays theirs only as long as they live.
   std::unordered_map<PyObject*, uint32_t> known_;
@@ -235,8 +243,11 @@ class RegexTrees {
 
   // The node of a tree. Throws what the reader does, and LimitExceeded (max_regex_nodes) from the store.
   uint32_t node(const nb::object& tree) {
+    const size_t before = reader_.n_texts();
     const uint32_t number = reader_.add(tree);
     LongCall call(nullptr);
+    // A set is one step of the store, in which nothing looks up: with so many texts, it takes a millisecond and more.
+    if (reader_.n_texts() - before > kManyTexts) call.release();
     builder_.with([&](RegexStore& r) {
       reader_.read().make(r, made_);
       return 0;
@@ -245,6 +256,8 @@ class RegexTrees {
   }
 
  private:
+  static constexpr size_t kManyTexts = 10'000;
+
   nb::object builder_object_;
   RegexBuilder& builder_;
   RegexTreeReader reader_;
