@@ -691,9 +691,11 @@ class Grammar(Generic[Value_co]):
         if prompt is not None:
             _require_text("prompt", prompt)
         found, notes = recognise.style_for(style, template)
-        read_tools = read.read_tools(tools)
-        schemas = KeptSchema.of([tool.schema for tool in read_tools]).value
-        kept = tuple(tool.with_schema(schema) for tool, schema in zip(read_tools, schemas, strict=True))
+        copied = KeptSchema.of_json(tools)
+        kept = read.read_tools(tools if copied is None else copied.value)
+        if copied is None:
+            schemas = KeptSchema.of([tool.schema for tool in kept]).value
+            kept = tuple(tool.with_schema(schema) for tool, schema in zip(kept, schemas, strict=True))
         return cls._from_tools(
             tools=kept,
             style=found,

@@ -39,11 +39,16 @@ class KeptSchema:
         """A copy of a schema."""
         if isinstance(schema, str):
             return KeptSchema(schema)
+        return KeptSchema.of_json(schema) or KeptSchema(_copied(schema))
+
+    @staticmethod
+    def of_json(values: Any) -> KeptSchema | None:
+        """A copy of values of JSON; None for others."""
         try:
             # Six times as fast as a copy of the values.
-            return KeptSchema(marshal.dumps(schema, _MARSHAL_VERSION))
+            return KeptSchema(marshal.dumps(values, _MARSHAL_VERSION))
         except ValueError:
-            return KeptSchema(_copied(schema))
+            return None
 
     @property
     def value(self) -> Any:

@@ -1069,44 +1069,94 @@ std::optional<CharacterProperties::Ranges> ranges_of(const nb::object& pairs) {
   return ranges;
 }
 
-std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
-                                                      const nb::callable& scalars, const nb::callable& strings,
-                                                      const nb::callable& keys, const nb::callable& properties,
-                                                      const nb::callable& drafts, uint64_t max_nesting,
-                                                      uint64_t max_rules) {
+// Asks Python what a reading asks. For one reading.
+class PlainAnswers {
+ public:
+  // `answers` gives the object that answers, whose methods are called as the questions.
+  PlainAnswers(std::function<nb::object()> answers, uint64_t max_rules)
+      : answers_(std::move(answers)), max_rules_(max_rules) {}
+
+  PlainQuestions questions() {
+    PlainQuestions questions;
+    questions.scalars = [this](const std::string& schema) {
+      return nb::cast<std::optional<int64_t>>(ask("scalars", schema));
+    };
+    questions.strings = [this](const std::string& schema) {
+      return nb::cast<std::optional<int64_t>>(ask("strings", schema));
+    };
+    questions.keys = [this](const Texts& met, const Texts& broken,
+                            const Texts& names) -> std::optional<KeyConditions::Found> {
+      const auto listed = [](const Texts& texts) { return nb::tuple(nb::cast(texts)); };
+      const nb::object answer = ask("keys", listed(met), listed(broken), listed(names));
+      if (answer.is_none()) return std::nullopt;
+      auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
+      return KeyConditions::Found{has_more, std::move(among)};
+    };
+    questions.properties = [this](const std::string& name) { return ranges_of(ask("properties", name)); };
+    questions.drafts = [this](const std::string& uri, const PlainReader& around) {
+      readers_.push_back(ask("drafts", uri, nb::find(around)));
+      return readers_.back().is_none() ? nullptr : nb::cast<const PlainReader*>(readers_.back());
+    };
+    return questions;
+  }
+
+ private:
   using Texts = std::vector<std::string>;
-  const auto answer_of = [&](const nb::callable& ask, const auto&... question) -> nb::object {
+
+  template <class... Question>
+  nb::object ask(const char* method, const Question&... question) {
     try {
-      return in_python([&]() -> nb::object { return ask(question...); });
+      return in_python([&]() -> nb::object { return answers_().attr(method)(question...); });
     } catch (const nb::python_error& error) {
-      if (error.matches(python_error("LimitExceeded"))) throw LimitExceeded("max_rules", max_rules);
+      if (error.matches(python_error("LimitExceeded"))) throw LimitExceeded("max_rules", max_rules_);
       throw;
     }
-  };
-  PlainQuestions questions;
-  questions.scalars = [&](const std::string& schema) {
-    return nb::cast<std::optional<int64_t>>(answer_of(scalars, schema));
-  };
-  questions.strings = [&](const std::string& schema) {
-    return nb::cast<std::optional<int64_t>>(answer_of(strings, schema));
-  };
-  questions.keys = [&](const Texts& met, const Texts& broken,
-                       const Texts& names) -> std::optional<KeyConditions::Found> {
-    const auto listed = [](const Texts& texts) { return nb::tuple(nb::cast(texts)); };
-    const nb::object answer = answer_of(keys, listed(met), listed(broken), listed(names));
-    if (answer.is_none()) return std::nullopt;
-    auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
-    return KeyConditions::Found{has_more, std::move(among)};
-  };
-  questions.properties = [&](const std::string& name) { return ranges_of(answer_of(properties, name)); };
-  std::vector<nb::object> readers;
-  questions.drafts = [&](const std::string& uri, const PlainReader& around) {
-    readers.push_back(answer_of(drafts, uri, nb::find(around)));
-    return readers.back().is_none() ? nullptr : nb::cast<const PlainReader*>(readers.back());
-  };
+  }
+
+  std::function<nb::object()> answers_;
+  uint64_t max_rules_;
+  std::vector<nb::object> readers_;
+};
+
+std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
+                                                      const nb::object& answers, uint64_t max_nesting,
+                                                      uint64_t max_rules) {
+  PlainAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
-  auto found = reader.read(document, questions, max_nesting, max_rules);
+  auto found = reader.read(document, asked.questions(), max_nesting, max_rules);
   return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
+}
+
+std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainReader& reader, const nb::list& schemas,
+                                                                  const nb::callable& answers,
+                                                                  const std::shared_ptr<const PlainLayout>& layout,
+                                                                  uint64_t max_nesting, uint64_t max_rules) {
+  LongCall call(nullptr, LongCall::Gil::kHeld);
+  std::vector<std::shared_ptr<PlainSchemaParts>> made(schemas.size());
+  for (size_t i = 0; i < made.size(); ++i) {
+    const auto document = json_document(schemas[i], max_nesting);
+    if (!document || document->member(document->root(), "$schema")) continue;
+    // Most schemas ask nothing.
+    nb::object answering;
+    PlainAnswers asked(
+        [&] {
+          if (!answering) answering = answers();
+          return answering;
+        },
+        max_rules);
+    auto read = reader.read(*document, asked.questions(), max_nesting, max_rules);
+    if (!read) continue;
+    const auto found = std::make_shared<PlainReader::Found>(*std::move(read));
+    made[i] = std::make_shared<PlainSchemaParts>();
+    made[i]->schema = std::shared_ptr<const PlainSchema>(found, &found->schema);
+    made[i]->layout = layout;
+    if (found->n_regexes == 0) continue;
+    for (const nb::handle terminal : in_python([&] { return nb::list(answering.attr("terminals")); })) {
+      made[i]->outside.push_back(nb::cast<std::shared_ptr<const PortableRegex>>(terminal.attr("regex")));
+      made[i]->outside_names.push_back(nb::cast<std::string>(terminal.attr("name")));
+    }
+  }
+  return made;
 }
 
 std::shared_ptr<PortableRegex> plain_json_string(
@@ -1133,21 +1183,24 @@ NumberStyle::Spelling spelling_of(bool plain_numbers) {
   return plain_numbers ? NumberStyle::Spelling::kPlain : NumberStyle::Spelling::kAny;
 }
 
-void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
-                      OutsideRegexes regexes, std::vector<std::string> names, std::optional<uint32_t> max_digits,
-                      bool plain_numbers, const std::vector<std::shared_ptr<const PortableRegex>>& marks,
+void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, bool plain_numbers,
+                      const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once) {
+  if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
+  new (self) PlainLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
+                         {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
+                         std::move(ignored),
+                         std::move(ignored_name),
+                         ignore_once};
+}
+
+void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
+                      OutsideRegexes regexes, std::vector<std::string> names,
+                      std::shared_ptr<const PlainLayout> layout) {
   if (regexes.size() != reading->n_regexes || names.size() != regexes.size())
     throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
-  if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
-  new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema),
-                              std::move(regexes),
-                              std::move(names),
-                              {max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
-                              {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
-                              std::move(ignored),
-                              std::move(ignored_name),
-                              ignore_once};
+  new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema), std::move(regexes),
+                              std::move(names), std::move(layout)};
 }
 
 using PyPieces = std::vector<std::tuple<std::string, std::string, std::string, uint32_t>>;
@@ -1173,21 +1226,23 @@ void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::s
                         std::move(pad),  has_gaps,       has_python_words};
 }
 
-// The names of the outermost members, and whether there may be none.
+// Keys that not every form writes, and whether there may be none.
 std::optional<std::pair<std::vector<std::string>, bool>> in_form(const PlainSchemaParts& self, const SchemaForm& form,
-                                                                 RegexBuilder& regexes) {
-  LongCall call(nullptr);
+                                                                 const nb::callable& regexes) {
   const FormReading reading(self, form);
-  try {
-    if (!regexes.with([&](RegexStore& r) { return reading.fits(r); })) return std::nullopt;
-  } catch (const LimitExceeded&) {
-    return std::nullopt;
+  std::optional<bool> fits = reading.fits(nullptr);
+  if (!fits) {
+    const nb::object made = regexes();
+    auto& builder = nb::cast<RegexBuilder&>(made);
+    LongCall call(nullptr);
+    try {
+      fits = builder.with([&](RegexStore& r) { return reading.fits(&r); });
+    } catch (const LimitExceeded&) {
+      return std::nullopt;
+    }
   }
-  std::vector<std::string> names;
-  for (const auto& object : reading.objects()) {
-    for (const auto& member : reading.members(*object)) names.push_back(self.schema->name_at(member.name));
-  }
-  return std::pair(std::move(names), reading.may_be_empty());
+  if (!fits.value_or(false)) return std::nullopt;
+  return std::pair(reading.unusual_keys(), reading.may_be_empty());
 }
 
 void bind_plain_schema(nb::module_& m) {
@@ -1216,9 +1271,11 @@ void bind_plain_schema(nb::module_& m) {
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
            "has_python_words"_a);
+  nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
+      .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
+           "ignored_name"_a, "ignore_once"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
-      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "max_digits"_a.none(), "plain_numbers"_a,
-           "marks"_a, "ignored"_a.none(), "ignored_name"_a, "ignore_once"_a)
+      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "layout"_a)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
       .def_prop_ro(
           "n_regexes", [](const PlainSchemaParts& self) { return self.outside.size(); }, docs::PlainSchema_n_regexes);
@@ -1236,8 +1293,9 @@ void bind_plain_schema(nb::module_& m) {
                                    spelling_of(plain_numbers));
           },
           "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a)
-      .def("read", read_plain_schema, "document"_a, "scalars"_a, "strings"_a, "keys"_a, "properties"_a, "drafts"_a,
-           "max_nesting"_a, "max_rules"_a, docs::PlainReader_read);
+      .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read)
+      .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
+           docs::PlainReader_read_all);
 }
 
 void bind_patterns(nb::module_& m) {

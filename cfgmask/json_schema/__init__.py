@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cfgmask.json_schema.lower import attempt, lower_schema, schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.part import schema_part
-    from cfgmask.json_schema.plain import plain_schema
+    from cfgmask.json_schema.plain import plain_schema, plain_schemas
 
 __all__ = [
     "FORMS",
@@ -25,6 +25,7 @@ __all__ = [
     "coverage_of",
     "lower_schema",
     "plain_schema",
+    "plain_schemas",
     "schema_notes",
     "schema_part",
 ]
@@ -38,6 +39,7 @@ _MODULES = {
     "coverage_of": "covered",
     "lower_schema": "lower",
     "plain_schema": "plain",
+    "plain_schemas": "plain",
     "schema_notes": "lower",
     "schema_part": "part",
 }

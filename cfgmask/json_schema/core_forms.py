@@ -7,6 +7,7 @@ JSON. `in_form` writes everything else, at once.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -14,6 +15,8 @@ from typing import TypeAlias
 from cfgmask import _core
 from cfgmask.json_schema import session
 from cfgmask.json_schema.forms import FORMS, Form
+
+PlainSchema: TypeAlias = _core.PlainSchema
 
 _Piece: TypeAlias = tuple[str, str, str, int]
 
@@ -51,16 +54,21 @@ def core_form(name: str, markers: frozenset[str]) -> CoreForm | None:
     return CoreForm(core, by_id, re.compile(f"(?:(?:{form.key_chars})+\n)*"))
 
 
-def may_be_empty_in(schema: _core.PlainSchema, form: CoreForm) -> bool | None:
-    """Whether the arguments may be the empty text; None if the core cannot write the schema in the form.
+def may_be_empty_in(schemas: Sequence[PlainSchema], form: CoreForm) -> list[bool | None]:
+    """Whether the arguments may be the empty text; None for schemas that the core cannot write in the form.
 
     Raises LimitExceeded.
     """
-    found = session.current().algebra.in_form(schema, form.core)
-    if found is None:
-        return None
-    keys, may_be_empty = found
-    return may_be_empty if form.keys.fullmatch("\n".join((*keys, ""))) else None
+    found = [schema.in_form(form.core, _regexes) for schema in schemas]
+
+    def fits(names: list[str]) -> bool:
+        return not names or form.keys.fullmatch("\n".join((*names, ""))) is not None
+
+    return [one[1] if one is not None and fits(one[0]) else None for one in found]
+
+
+def _regexes() -> _core.RegexBuilder:
+    return session.current().algebra.builder
 
 
 def _key(form: Form, kind: str, by_id: tuple[str, ...]) -> list[_Piece]:

@@ -79,21 +79,37 @@ def plain_schema(
         return None
     answers = _Answers(_dialect(draft), options, limits, metaschemas)
     found = _reader(draft, options.formats, options.numbers).read(
-        document,
-        answers.scalars,
-        answers.strings,
-        answers.keys,
-        answers.properties,
-        answers.drafts,
-        limits.max_nesting,
-        limits.max_rules,
+        document, answers, limits.max_nesting, limits.max_rules
     )
     if found is None:
         return None
-    plain_numbers = options.numbers == "plain"
     regexes = [terminal.regex for terminal in answers.terminals]
     names = [terminal.name for terminal in answers.terminals]
-    return _core.PlainSchema(found, regexes, names, options.max_digits, plain_numbers, *_layout(options))
+    return _core.PlainSchema(found, regexes, names, _layout(options))
+
+
+def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Limits) -> list[_core.PlainSchema | None]:
+    """What `plain_schema` makes of many schemas in half of the time; None also for some that it takes.
+
+    So it has to be asked about those that are None, and it tells what is wrong with one.
+    """
+    left_out: list[_core.PlainSchema | None] = [None] * len(schemas)
+    if not _may_be_plain(options) or options.unknown_keywords == "error":
+        return left_out
+    if any(isinstance(schema, str) or is_wrapped(schema) for schema in schemas):
+        return left_out
+    dialect = _dialect(None)
+    reader = _reader(None, options.formats, options.numbers)
+    try:
+        return reader.read_all(
+            schemas,
+            lambda: _Answers(dialect, options, limits, metaschemas=False),
+            _layout(options),
+            limits.max_nesting,
+            limits.max_rules,
+        )
+    except LimitExceeded:
+        return left_out
 
 
 # Options that a plain schema may have of any value.
@@ -117,15 +133,16 @@ def _may_be_plain(options: JsonSchemaOptions) -> bool:
 
 
 @lru_cache(maxsize=32)
-def _layout(options: JsonSchemaOptions) -> tuple[list[_core.PortableRegex], _core.PortableRegex | None, str, bool]:
-    """The marks, what may stand between lexemes, if anything may, its name, and whether it may do so once."""
+def _layout(options: JsonSchemaOptions) -> _core.PlainLayout:
     changed = marks(options)
     written = [_regex(changed.get(mark, mark.regex)) for mark in _MARKS]
     scope = lexemes.scope("json", options)
+    plain_numbers = options.numbers == "plain"
     if not scope.ignore:
-        return written, None, "", scope.ignore_once
+        return _core.PlainLayout(options.max_digits, plain_numbers, written, None, "", scope.ignore_once)
     (terminal,) = scope.ignore
-    return written, _regex(terminal.regex), terminal.name, scope.ignore_once
+    ignored = _regex(terminal.regex)
+    return _core.PlainLayout(options.max_digits, plain_numbers, written, ignored, terminal.name, scope.ignore_once)
 
 
 # In the order of `JsonMarks` in the core.

@@ -105,9 +105,10 @@ class RegexAlgebra:
         """Whether some matching text starts with these bytes."""
         return self._builder.is_prefix(self._lowering.node(tree), data)
 
-    def in_form(self, schema: _core.PlainSchema, form: _core.SchemaForm) -> tuple[list[str], bool] | None:
-        """See `PlainSchema.in_form`."""
-        return schema.in_form(form, self._builder)
+    @property
+    def builder(self) -> _core.RegexBuilder:
+        """What holds the regexes, for questions that the core asks by itself."""
+        return self._builder
 
     def shortest(self, tree: RegexTree) -> bytes | None:
         """A shortest matching text, the smallest of them bytewise; None if nothing matches."""

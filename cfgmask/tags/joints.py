@@ -19,6 +19,7 @@ from cfgmask.grammar.regex_tree import Concatenation, KeySet, Literal, Repetitio
 from cfgmask.grammar.variants import shown_text
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.regex.boundaries import has_clear_boundaries, unclear_texts
+from cfgmask.tags.nodes import Each
 from cfgmask.tags.problems import TagProblems
 
 _DIGITS = char_class([(ord("0"), ord("9")), *((ord(c), ord(c)) for c in ".eE+-")])
@@ -59,7 +60,8 @@ class Shadows:
         self.bodies: dict[str, ir.Expr] = {}
         self.shared: dict[str, ir.Rule] = {}
         self._texts: dict[str, list[bytes]] = {}
-        self._rows: dict[int, tuple[ir.Expr, ir.Expr]] = {}
+        self._rows: dict[int, Each] = {}
+        self._slots: dict[int, dict[str, ir.Expr]] = {}
         self._needs_longest: list[str | None] = []
         self._needs_complete = False
 
@@ -74,12 +76,19 @@ class Shadows:
             self.shared[name] = ir.Rule(name, _json_value(kinds))
         return ir.RuleRef(name)
 
-    def rows(self, rows: ir.Rows, mark: str, schemas: Iterable[Any], *, are_json: bool) -> None:
-        """Note rows, whose parts are values of these schemas, in JSON or in a form with clear ends."""
-        name = f"%texts {mark}"
-        self._texts.setdefault(name, []).extend(one.encode() for one in rows.texts)
-        kinds = frozenset[str]().union(*map(_kinds, schemas))
-        self._rows[id(rows)] = (ir.RuleRef(name), self._json(kinds) if are_json else _NOTHING)
+    def rows(self, rows: ir.Rows, node: Each) -> None:
+        """Note rows of a node, whose parts are values in JSON or in a form with clear ends."""
+        self._rows[id(rows)] = node
+
+    def _slots_of(self, rows: int, node: Each) -> dict[str, ir.Expr]:
+        """What stands for the slots of rows. Names of tools are alike, and so are their arguments."""
+        if rows not in self._slots:
+            name = f"%texts {node.marks[0]}"
+            self._texts.setdefault(name, []).extend(text.encode() for text, _ in node.rows)
+            kinds = frozenset[str]().union(*(_kinds(value.schema) for _, value in node.rows))
+            is_json = node.rows[0][1].form == "json"
+            self._slots[rows] = {"text": ir.RuleRef(name), "part": self._json(kinds) if is_json else _NOTHING}
+        return self._slots[rows]
 
     def bare(self, body: ir.Expr) -> ir.Expr:
         """A body without limits, and without parts that stand in two places: each has its own surroundings there."""
@@ -88,8 +97,7 @@ class Shadows:
         if isinstance(body, (ir.Sequence, ir.Choice)):
             return replace(body, parts=tuple(map(self.bare, body.parts)))
         if isinstance(body, ir.Variants):
-            one, value = self._rows[id(body.rows)]
-            slots = {"text": one, "part": value}
+            slots = self._slots_of(id(body.rows), self._rows[id(body.rows)])
             return ir.Sequence(
                 tuple(replace(slots[part.of]) if isinstance(part, ir.Slot) else self.bare(part) for part in body.body)
             )
@@ -104,6 +112,8 @@ class Shadows:
 
     def rules(self) -> list[ir.Rule]:
         """The rules that bodies refer to."""
+        for rows, node in self._rows.items():
+            self._slots_of(rows, node)
         texts = (ir.Rule(name, ir.Terminal(name, KeySet(tuple(found)))) for name, found in self._texts.items())
         return [*self.shared.values(), *texts]
 

@@ -424,27 +424,35 @@ class _Lowering:
         known = self._known_rows.get(id(node.rows))
         if known is not None:
             return known
-        parts: list[tuple[str, ir.Part]] = []
-        others: list[tuple[str, nodes.Schema]] = []
         # Most names hold no special token: all are looked at together.
         text = "\n".join(text for text, _ in node.rows)
         are_plain = self._ids.split(text) == [text]
-        for one, value in node.rows:
-            is_part = are_plain and self._held_for(value) is None
-            name = f"%schema#{len(self._embedded) + 1}.{len(parts) + 1}:"
-            part = self._part_of(value, name) if is_part else None
-            if part is None:
-                others.append((one, value))
-            else:
-                parts.append((one, part))
+        parts = self._parts_of(node) if are_plain else {}
+        rows = [(one, parts[id(value)]) for one, value in node.rows if id(value) in parts]
+        others = tuple((one, value) for one, value in node.rows if id(value) not in parts)
         found: ir.Rows | None = None
-        if parts:
+        if rows:
             number = str(len(self._known_rows) + 1)
-            found = ir.Rows(number, tuple(one for one, _ in parts), tuple(part for _, part in parts), node.marks)
-            schemas = [value.schema for _, value in node.rows]
-            self.shadows.rows(found, node.marks[0], schemas, are_json=node.rows[0][1].form == "json")
-        self._known_rows[id(node.rows)] = found, tuple(others)
+            found = ir.Rows(number, tuple(one for one, _ in rows), tuple(part for _, part in rows), node.marks)
+            self.shadows.rows(found, node)
+        self._known_rows[id(node.rows)] = found, others
         return self._known_rows[id(node.rows)]
+
+    def _parts_of(self, node: nodes.Each) -> dict[int, ir.Part]:
+        """The values of rows that are parts, by the identity of their nodes."""
+        values = [value for _, value in node.rows]
+        first = values[0]
+        are_alike = all(value.form == first.form and value.options is first.options for value in values)
+        if are_alike and self._held_for(first) is not None:
+            return {}
+        if not are_alike:
+            values = [value for value in values if self._held_for(value) is None]
+        if all(id(value) in self._known for value in values):
+            made = with_ids([self._known[id(value)] for value in values], values, self._limits, self._ids)
+            return {id(value): part for value, part in zip(values, made, strict=True)}
+        named = ((value, f"%schema#{len(self._embedded) + 1}.{i}:") for i, value in enumerate(values, 1))
+        found = ((value, self._part_of(value, name)) for value, name in named)
+        return {id(value): part for value, part in found if part is not None}
 
     # ---- Other grammars ----
 
@@ -491,7 +499,7 @@ class _Lowering:
         """The part that a schema is; None if it is none, or has problems."""
         known = self._known.get(id(node))
         if known is not None:
-            return with_ids(known, node, self._limits, self._ids)
+            return with_ids([known], [node], self._limits, self._ids)[0]
         return schema_part(node, name, self._limits, self._ids) if self._parts else None
 
     def _inner(self, node: nodes.Inner) -> str | None:

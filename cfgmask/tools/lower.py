@@ -32,7 +32,7 @@ from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.lark import parse_lark
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
-from cfgmask.tags.forms import schema_part, schema_rules
+from cfgmask.tags.forms import schema_part, schema_parts, schema_rules
 from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import joints_for
 from cfgmask.tags.nodes import (
@@ -231,8 +231,13 @@ class _Lowering:
         # Tools that differ in name and schema alone, and the others by their names.
         self._alike: dict[str, Schema] = {}
         self._arguments: dict[str, Content] = {}
+        form = style.arguments
         for tool in choice.tools:
-            self._check_name(tool)
+            if style.names:
+                self._check_name(tool)
+            if tool.kind == "function" and tool is not _ANY_TOOL:
+                self._alike[tool.name] = self._schema(closed(tool.schema), form, tool.at)
+                continue
             arguments = self._arguments_of(tool)
             if isinstance(arguments, Schema) and tool.kind != "builtin" and tool is not _ANY_TOOL:
                 self._alike[tool.name] = arguments
@@ -245,9 +250,26 @@ class _Lowering:
     def parts(self) -> dict[int, Part]:
         """The schemas that the core reads; records what is wrong with the others."""
         found: dict[int, Part] = {}
+        names = [f"%tool#{number}:" for number in range(len(self._schemas))]
+        # An answer is in JSON, whatever the form of arguments is.
+        by_form: dict[str, list[int]] = {}
         for number, node in enumerate(self._schemas):
+            by_form.setdefault(node.form, []).append(number)
+        parts: dict[int, Part | None] = {}
+        for numbers in by_form.values():
+            alike = [self._schemas[number] for number in numbers]
             try:
-                part = schema_part(node, f"%tool#{number}:", self._limits, NO_TOKENS)
+                made = schema_parts(alike, [names[number] for number in numbers], self._limits, NO_TOKENS)
+            except LimitExceeded:
+                continue  # it is met again, with its place
+            parts.update(zip(numbers, made, strict=True))
+        for number, node in enumerate(self._schemas):
+            known = parts.get(number)
+            if known is not None:
+                found[id(node)] = known
+                continue
+            try:
+                part = schema_part(node, names[number], self._limits, NO_TOKENS)
                 if part is None:
                     schema_rules(node, "", self._limits, NO_TOKENS)
                 else:
@@ -609,7 +631,7 @@ class _Lowering:
         return FreeText()
 
     def _check_name(self, tool: Tool) -> None:
-        if tool is not _ANY_TOOL and self._style.names and not re.fullmatch(self._style.names, tool.name):
+        if tool is not _ANY_TOOL and not re.fullmatch(self._style.names, tool.name):
             message = f"the style {self._style.name} cannot write the name `{shortened(tool.name)}`"
             help = "in this style names are words of letters, digits and `_`"
             self.problems.append(Diagnostic("tools-name-style", message, pointer=tool.at, help=help))

@@ -42,7 +42,7 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
     const KeyRole role = has_role && to.has_key_roles ? KeyRole::kCloses : KeyRole::kNone;
     return Closing{mark(text, empty, role), mark(text, other, role)};
   };
-  const JsonMarks& marks = parts_.marks;
+  const JsonMarks& marks = parts_.layout->marks;
   open_object_ = opening("{", marks.open_object, has_endless_keys);
   close_object_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
   open_array_ = opening("[", marks.open_array, has_endless_items);
@@ -222,9 +222,9 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
       if (distinct) return listed(terminal.listed);
       return terminal.large ? terminal.large->regex(*regexes_) : fixed(terminal.listed);
     case PlainSchema::Spelling::kNumbers: {
-      if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.numbers);
+      if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.layout->numbers);
       using Exponents = NumberSet::Exponents;
-      return terminal.numbers->regex(*regexes_, parts_.numbers, distinct ? Exponents::kNo : Exponents::kYes);
+      return terminal.numbers->regex(*regexes_, parts_.layout->numbers, distinct ? Exponents::kNo : Exponents::kYes);
     }
     case PlainSchema::Spelling::kOutside:
       break;
@@ -269,7 +269,7 @@ void DeferredSchema::add_scalars(uint32_t rule, const std::shared_ptr<const Scal
     const RegexId strings = regexes_->json_string(regexes_->prefixed(scalars->texts), JsonEscapes::kAny);
     add_alternative(rule, Symbols{add_terminal(strings, "STRING")});
   }
-  if (const auto numbers = ScalarsTogether::numbers(scalars, parts_.numbers))
+  if (const auto numbers = ScalarsTogether::numbers(scalars, parts_.layout->numbers))
     add_alternative(rule, Symbols{add_terminal(regexes_->prefixed(numbers), "NUMBER")});
 }
 
@@ -329,9 +329,9 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
 std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
                                         std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens) {
   for (const auto& regex : parts->outside) builder.check_height(*regex);
-  const uint32_t scope = builder.scope(parts->ignore_once);
-  if (parts->ignored != nullptr)
-    builder.ignore(scope, builder.portable(*parts->ignored).value, parts->ignored_name, {});
+  const uint32_t scope = builder.scope(parts->layout->ignore_once);
+  if (parts->layout->ignored != nullptr)
+    builder.ignore(scope, builder.portable(*parts->layout->ignored).value, parts->layout->ignored_name, {});
   return {builder.defer(std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens))),
           scope};
 }

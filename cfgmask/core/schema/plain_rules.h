@@ -27,16 +27,21 @@ struct JsonMarks {
   Regex comma, colon;
 };
 
-// A schema, and what it says in other words than the core's.
-struct PlainSchemaParts {
-  std::shared_ptr<const PlainSchema> schema;
-  OutsideRegexes outside = {};  // those that terminals of the schema refer to
-  std::vector<std::string> outside_names = {};
+// How values are written: the same for all schemas with the same options.
+struct PlainLayout {
   NumberStyle numbers = {};
   JsonMarks marks = {};
   std::shared_ptr<const PortableRegex> ignored = nullptr;  // what may stand between lexemes; or null
   std::string ignored_name = {};
   bool ignore_once = false;
+};
+
+// A schema, and what it says in other words than the core's.
+struct PlainSchemaParts {
+  std::shared_ptr<const PlainSchema> schema;
+  OutsideRegexes outside = {};  // those that terminals of the schema refer to
+  std::vector<std::string> outside_names = {};
+  std::shared_ptr<const PlainLayout> layout = std::make_shared<const PlainLayout>();
 };
 
 // Hands the builder the rules of a schema, each value of which becomes rules when a text first comes to it, and returns

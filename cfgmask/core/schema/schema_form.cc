@@ -11,24 +11,49 @@ namespace cfgmask {
 using Kind = PlainSchema::Kind;
 using Spelling = PlainSchema::Spelling;
 
-bool FormReading::fits(RegexStore& r) const {
-  if (parts_.ignored != nullptr) return false;
-  const auto found = objects();
-  for (const auto& object : found) {
-    // Others would have to be told from members, and must not come twice.
-    if (object->others && schema_.is_live(*object->others)) return false;
-    const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
-    if (std::any_of(object->classes.begin(), object->classes.end(), is_live)) return false;
-    if (!object->witnesses.empty() || !object->bounds().are_idle()) return false;
-    const auto written = members(*object);
-    if (written.size() > kMostMembers || (written.empty() && !form_.has_gaps)) return false;
-    if (!std::all_of(written.begin(), written.end(), [&](const auto& member) { return fits(member.value, r); }))
-      return false;
+namespace {
+
+// Whether all hold; nullopt if none is known not to, and some are not known.
+template <class Range, class F>
+std::optional<bool> all_hold(const Range& range, F holds) {
+  std::optional<bool> found = true;
+  for (const auto& each : range) {
+    const std::optional<bool> one = holds(each);
+    if (one && !*one) return false;
+    if (!one) found = std::nullopt;
   }
-  return !found.empty();
+  return found;
 }
 
-bool FormReading::fits(PlainValueId id, RegexStore& r) const {
+}  // namespace
+
+std::optional<bool> FormReading::fits(RegexStore* r) const {
+  if (parts_.layout->ignored != nullptr) return false;
+  const auto found = objects();
+  if (found.empty()) return false;
+  return all_hold(found, [&](const auto& object) -> std::optional<bool> {
+    const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
+    // Others would have to be told from members, and must not come twice.
+    if (object->others && schema_.is_live(*object->others)) return false;
+    if (std::any_of(object->classes.begin(), object->classes.end(), is_live)) return false;
+    if (!object->witnesses.empty() || !object->bounds().are_idle()) return false;
+    const auto is_member = [&](const PlainSchema::Member& member) { return schema_.is_live(member.value); };
+    const auto n_members =
+        static_cast<size_t>(std::count_if(object->members.begin(), object->members.end(), is_member));
+    if (n_members > kMostMembers || (n_members == 0 && !form_.has_gaps)) return false;
+    return all_hold(object->members, [&](const auto& member) -> std::optional<bool> {
+      return is_member(member) ? fits(member.value, r) : true;
+    });
+  });
+}
+
+std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
+  // Most are one scalar, and to list what others are takes ten times as long.
+  const PlainSchema::Value& value = schema_.at(schema_.resolved(id));
+  if (value.terminals.size() == 1 && !value.array && !value.object && value.alternatives.empty()) {
+    const uint32_t scalar = value.terminals[0];
+    return is_string(schema_.terminal(scalar)) ? has_texts(scalar, {}, r) : true;
+  }
   const Values all = values(id);
   if (all.terminals.size() + all.brackets.size() > kMostValues) return false;
   for (const auto& [value, kind] : all.brackets) {
@@ -39,21 +64,51 @@ bool FormReading::fits(PlainValueId id, RegexStore& r) const {
 }
 
 // Whether each string can be written, and there is any value.
-bool FormReading::fits(const Values& values, RegexStore& r) const {
+std::optional<bool> FormReading::fits(const Values& values, RegexStore* r) const {
+  if (values.is_empty()) return false;
   if (form_.has_kinds()) {
     const Values strings = of_kind(values, Kind::kString);
-    for (uint32_t t : strings.terminals) {
-      if (!body(schema_.terminal(t), r) || r.is_empty(texts(t, strings, r))) return false;
-    }
-    return !values.is_empty();
+    return all_hold(strings.terminals, [&](uint32_t t) { return has_texts(t, strings, r); });
   }
-  for (uint32_t t : values.terminals) {
-    const PlainSchema::Terminal& terminal = schema_.terminal(t);
-    if (!is_string(terminal)) continue;
-    if (is_any_string(t)) return true;
-    if (!body(terminal, r) || r.is_empty(texts(t, values, r))) return false;
+  if (std::any_of(values.terminals.begin(), values.terminals.end(), [&](uint32_t t) { return is_any_string(t); }))
+    return true;
+  return all_hold(values.terminals, [&](uint32_t t) -> std::optional<bool> {
+    return is_string(schema_.terminal(t)) ? has_texts(t, values, r) : true;
+  });
+}
+
+// Whether a string among others can be written.
+std::optional<bool> FormReading::has_texts(uint32_t string, const Values& among, RegexStore* r) const {
+  const PlainSchema::Terminal& terminal = schema_.terminal(string);
+  if (plainly_has_texts(terminal, among)) return true;
+  if (r == nullptr) return std::nullopt;
+  return body(terminal, *r) && !r->is_empty(texts(string, among, *r));
+}
+
+// Some text of most strings reads as nothing else, which no regex has to tell.
+bool FormReading::plainly_has_texts(const PlainSchema::Terminal& string, const Values& among) const {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool is_alone =
+      among.brackets.empty() && std::all_of(among.terminals.begin(), among.terminals.end(),
+                                            [&](uint32_t t) { return is_string(schema_.terminal(t)); });
+  const auto reads_well = [&](const std::string& text) {
+    if (text.find(form_.stop) != std::string::npos) return false;
+    const bool is_word = text == "null" || text == "true" || text == "false";
+    return is_alone || (!text.empty() && is_letter(text[0]) && !is_word);
+  };
+  switch (string.spelling) {
+    case Spelling::kAnyString:
+      return true;
+    case Spelling::kListed:
+      return std::any_of(string.listed.begin(), string.listed.end(), reads_well);
+    case Spelling::kText:
+      return !string.text.pattern;  // so many letters
+    case Spelling::kWord:
+    case Spelling::kNumbers:
+    case Spelling::kOutside:
+      break;
   }
-  return !values.is_empty();
+  return false;
 }
 
 std::vector<std::shared_ptr<const PlainSchema::Object>> FormReading::objects() const {
@@ -68,6 +123,21 @@ std::vector<PlainSchema::Member> FormReading::members(const PlainSchema::Object&
   std::vector<PlainSchema::Member> found;
   std::copy_if(object.members.begin(), object.members.end(), std::back_inserter(found),
                [&](const PlainSchema::Member& member) { return schema_.is_live(member.value); });
+  return found;
+}
+
+std::vector<std::string> FormReading::unusual_keys() const {
+  const auto is_usual = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::vector<std::string> found;
+  for (const auto& object : objects()) {
+    for (const auto& member : object->members) {
+      const std::string& name = schema_.name_at(member.name);
+      if (schema_.is_live(member.value) && (name.empty() || !std::all_of(name.begin(), name.end(), is_usual)))
+        found.push_back(name);
+    }
+  }
   return found;
 }
 
@@ -145,8 +215,8 @@ std::optional<RegexId> FormReading::body(const PlainSchema::Terminal& terminal, 
 RegexId FormReading::json(const PlainSchema::Terminal& terminal, RegexStore& r) const {
   if (terminal.spelling == Spelling::kWord) return r.literal(terminal.name);
   if (terminal.spelling == Spelling::kOutside) return parts_.outside[terminal.outside]->in(r);
-  if (terminal.large_numbers) return terminal.large_numbers->regex(r, parts_.numbers);
-  return terminal.numbers->regex(r, parts_.numbers, NumberSet::Exponents::kYes);
+  if (terminal.large_numbers) return terminal.large_numbers->regex(r, parts_.layout->numbers);
+  return terminal.numbers->regex(r, parts_.layout->numbers, NumberSet::Exponents::kYes);
 }
 
 RegexId FormReading::space(RegexStore& r, uint32_t minimum) {

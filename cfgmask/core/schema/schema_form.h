@@ -60,12 +60,15 @@ class FormReading {
   FormReading(const PlainSchemaParts& parts, const SchemaForm& form)
       : parts_(parts), schema_(*parts.schema), form_(form) {}
 
-  // Whether DeferredSchema makes rules of it. Such a schema has an object that can be written. Throws LimitExceeded.
-  bool fits(RegexStore& r) const;
+  // Whether DeferredSchema makes rules of it; such a schema has an object that can be written. nullopt if only regexes
+  // can tell, and `r` is null. Throws LimitExceeded.
+  std::optional<bool> fits(RegexStore* r) const;
   // The outermost objects that have a value.
   std::vector<std::shared_ptr<const PlainSchema::Object>> objects() const;
   // The members of one that have a value.
   std::vector<PlainSchema::Member> members(const PlainSchema::Object& object) const;
+  // The names of members that are no words of letters, digits and `_`, which every form writes.
+  std::vector<std::string> unusual_keys() const;
   // Whether an object without members is allowed: with most forms the empty text.
   bool may_be_empty() const;
 
@@ -88,8 +91,10 @@ class FormReading {
   std::optional<RegexId> body(const PlainSchema::Terminal& terminal, RegexStore& r) const;
   RegexId json(const PlainSchema::Terminal& terminal, RegexStore& r) const;
   RegexId string(uint32_t terminal, const Values& among, RegexStore& r) const;
-  bool fits(PlainValueId id, RegexStore& r) const;
-  bool fits(const Values& values, RegexStore& r) const;
+  std::optional<bool> fits(PlainValueId id, RegexStore* r) const;
+  std::optional<bool> fits(const Values& values, RegexStore* r) const;
+  std::optional<bool> has_texts(uint32_t string, const Values& among, RegexStore* r) const;
+  bool plainly_has_texts(const PlainSchema::Terminal& string, const Values& among) const;
 
   const PlainSchemaParts& parts_;
   const PlainSchema& schema_;
