@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
+from cfgmask.types.hints import hints_of
 from cfgmask.types.read import ReadType, name_of
 
 _Make: TypeAlias = Callable[[Any], Any]
@@ -131,7 +132,7 @@ class _Reader:
             message = f"{place}: the grammar does not know the Python code of `{name_of(kind.__post_init__)}`"
             self.notes.append(Diagnostic("type-validator", message, severity="note"))
         try:
-            hints = typing.get_type_hints(kind, include_extras=True)
+            hints = hints_of(kind)
         except (NameError, TypeError, SyntaxError) as error:
             message = f"{place}: its annotations cannot be read: {error}"
             help = "define what they name in its module"

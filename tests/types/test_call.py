@@ -20,6 +20,7 @@ from cfgmask.grammar.regex_tree import Complement, Intersection, text
 from cfgmask.json_schema.python_string import python_string
 from cfgmask.regex import parse_regex
 from cfgmask.types.call import read_call, shape_of, write_call
+from cfgmask.types.hints import hints_of
 
 
 class Color(enum.Enum):
@@ -126,7 +127,7 @@ class Random:
         if origin is dict:
             return {self.of(arguments[0], depth + 1): self.of(arguments[1], depth + 1) for _ in range(n)}
         if dataclasses.is_dataclass(kind) or kind is Pair:
-            hints = typing.get_type_hints(kind)
+            hints = hints_of(kind)
             return kind(**{name: self.of(hint, depth + 1) for name, hint in hints.items() if name != "_"})
         if arguments:
             plain = [one for one in arguments if not dataclasses.is_dataclass(one)]

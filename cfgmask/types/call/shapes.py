@@ -17,6 +17,7 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
 from cfgmask.types.call.leaves import read_leaf, schema_without_definitions
 from cfgmask.types.call.tree import Call, Field, Fixed, Items, Leaf, Names, OneOf, Pairs, Record, Shape, argument_names
+from cfgmask.types.hints import hints_of
 
 _QUALIFIERS = frozenset({"Required", "NotRequired", "ReadOnly"})
 _MAX_DEPTH = 100
@@ -269,7 +270,7 @@ class _Reader:
 
     def _hints(self, kind: Any, origin: Any, place: str) -> dict[str, Any]:
         try:
-            hints = typing.get_type_hints(origin, include_extras=True)
+            hints = hints_of(origin)
         except (NameError, TypeError, SyntaxError) as error:
             self._refuse(f"its annotations cannot be read: {error}", place, "define what they name in its module")
             return {}
