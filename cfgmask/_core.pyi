@@ -268,11 +268,20 @@ def plain_pattern(
     Linear.
     """
 
-def plain_json_string(parts: Sequence[tuple[str, int | None]], max_nesting: int) -> PortableRegex | None:
-    """One string of JSON, spelled in any way, that patterns in "python-dot-all" match, one behind the other.
+class KnownStrings:
+    """What all readings of schemas know of strings: the patterns of formats, and conditions met before. For any thread.
 
-    A part may have a bound on its octets in UTF-8. None for a pattern of which `plain_pattern` makes no tree.
+    formats      for each, its name, the parts that its strings are one after the other, and a pattern that all strings
+                 of the format match, if the parts do not say all of them. A part is a pattern in "python-dot-all" (see
+                 `plain_pattern`) and a bound on its octets in UTF-8, if it has one; no parts: the regex is asked for
+    max_nesting  of the patterns
     """
+
+    def __init__(
+        self, formats: Sequence[tuple[str, Sequence[tuple[str, int | None]], str | None]], max_nesting: int
+    ) -> None: ...
+    def format(self, name: str) -> PortableRegex | None:
+        """What the strings of a format say; None if that is asked for. KeyError for no such format."""
 
 class PatternReader:
     """Reads patterns into the syntax trees of `cfgmask.regex.syntax`, whose types it looks up when it is made."""
@@ -404,15 +413,9 @@ class PlainLayout:
     ) -> None: ...
 
 class PlainSchema:
-    """What was read, and the answers to what was asked: all that a grammar takes. Immutable.
+    """What was read, and how it is written: all that a grammar takes. Immutable."""
 
-    regexes, names  of what the reading asked for, in its order
-    Raises ValueError for too few regexes or too many.
-    """
-
-    def __init__(
-        self, reading: PlainReading, regexes: Sequence[PortableRegex], names: Sequence[str], layout: PlainLayout
-    ) -> None: ...
+    def __init__(self, reading: PlainReading, layout: PlainLayout) -> None: ...
     def in_form(self, form: SchemaForm, regexes: Callable[[], RegexBuilder]) -> tuple[list[str], bool] | None:
         """The names of members that not every form can write, and whether the outermost object may have no members.
 
@@ -421,8 +424,8 @@ class PlainSchema:
         is called for them alone.
         """
     @property
-    def n_regexes(self) -> int:
-        """How many the reading asked for."""
+    def regexes(self) -> list[PortableRegex]:
+        """Those of its terminals that no list, pattern or range says."""
 
 class SchemaForm:
     """A form of arguments that is not JSON, as the core writes the outermost object of a schema in it. Immutable.
@@ -456,7 +459,7 @@ class PlainReader:
     Used by `cfgmask.json_schema` alone.
 
     asserted    keywords that restrict instances
-    formats     formats that do
+    strings     the formats that do, and what is known of strings
     identifier  the keyword that gives a schema a URI
     reference_hides_siblings  whether an object with `$ref` is nothing but a reference
     exclusive   what `exclusiveMinimum` and `exclusiveMaximum` are: "boolean", in draft 4, of which an integer has no
@@ -467,7 +470,7 @@ class PlainReader:
     def __init__(
         self,
         asserted: Sequence[str],
-        formats: Sequence[str],
+        strings: KnownStrings,
         identifier: str,
         reference_hides_siblings: bool,
         exclusive: Literal["boolean", "number", "either"],
@@ -478,20 +481,18 @@ class PlainReader:
 
         `answers` has these methods:
 
-        scalars(schema)  the regex of the scalars of a schema, as JSON text; regexes are numbered from 0. -1 if there is
-                         no such scalar
-        strings(schema)  the regex of the strings of a schema, in the same way, as one string of JSON
-        keys(met, broken, names)  is asked, with schemas of strings that keys meet, others that they do not, and names,
-                         whether there are such keys beside the names, and for the positions of the names that are among
-                         the keys
+        numbers(schema)  the regex of the numbers of a schema, as JSON text, and the name of their terminal; without a
+                         regex if there are none, None if the schema is not plain. The schema is in the draft that its
+                         `$schema` names, or else in that of the root
+        pattern(text)    the texts in which a pattern is found that is not plain; None if it is wrong
+        format(name)     the texts of a format that `KnownStrings` has without parts; asked once
         properties(name)  the characters of a property by its name in a pattern, if there is such: the first and the
                          last of each range, sorted and apart from each other, as numbers of 32 bits
         drafts(uri, around)  how a schema is read that has this `$schema` and stands in one that the other reader reads;
                          the same for the same dialect
 
-        The schemas in questions are in the draft that their own `$schema` names, or else in that of the root. Each may
-        answer None: the schema is not plain. Linear. Raises LimitExceeded(max_rules) with the place in the schema, also
-        where an answer raises it, and what else the answers raise.
+        Linear, but for conditions on strings that take a search. Raises LimitExceeded(max_rules) with the place in the
+        schema, also where an answer raises it, and what else the answers raise.
         """
     def read_all(
         self,
@@ -503,7 +504,7 @@ class PlainReader:
     ) -> list[PlainSchema | None]:
         """What `json_document`, `read` and `PlainSchema` make of each schema; None also for one that has a `$schema`.
 
-        answers  makes what answers the questions of one schema, and has their regexes as `terminals`, each with a name
+        answers  makes what answers the questions of one schema
 
         Cost: half of that of these calls. Errors as of `read`, for the first schema with one.
         """

@@ -1078,20 +1078,14 @@ class PlainAnswers {
 
   PlainQuestions questions() {
     PlainQuestions questions;
-    questions.scalars = [this](const std::string& schema) {
-      return nb::cast<std::optional<int64_t>>(ask("scalars", schema));
-    };
-    questions.strings = [this](const std::string& schema) {
-      return nb::cast<std::optional<int64_t>>(ask("strings", schema));
-    };
-    questions.keys = [this](const Texts& met, const Texts& broken,
-                            const Texts& names) -> std::optional<KeyConditions::Found> {
-      const auto listed = [](const Texts& texts) { return nb::tuple(nb::cast(texts)); };
-      const nb::object answer = ask("keys", listed(met), listed(broken), listed(names));
+    questions.numbers = [this](const std::string& schema) -> std::optional<PlainSchema::Outside> {
+      const nb::object answer = ask("numbers", schema);
       if (answer.is_none()) return std::nullopt;
-      auto [has_more, among] = nb::cast<std::pair<bool, std::vector<size_t>>>(answer);
-      return KeyConditions::Found{has_more, std::move(among)};
+      const auto [regex, name] = nb::cast<std::pair<nb::object, std::string>>(answer);
+      return PlainSchema::Outside{regex_of(regex), name};
     };
+    questions.pattern = [this](const std::string& text) { return regex_of(ask("pattern", text)); };
+    questions.format = [this](const std::string& name) { return regex_of(ask("format", name)); };
     questions.properties = [this](const std::string& name) { return ranges_of(ask("properties", name)); };
     questions.drafts = [this](const std::string& uri, const PlainReader& around) {
       readers_.push_back(ask("drafts", uri, nb::find(around)));
@@ -1101,7 +1095,9 @@ class PlainAnswers {
   }
 
  private:
-  using Texts = std::vector<std::string>;
+  static std::shared_ptr<PortableRegex> regex_of(const nb::object& answer) {
+    return answer.is_none() ? nullptr : nb::cast<std::shared_ptr<PortableRegex>>(answer);
+  }
 
   template <class... Question>
   nb::object ask(const char* method, const Question&... question) {
@@ -1150,33 +1146,20 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
     made[i] = std::make_shared<PlainSchemaParts>();
     made[i]->schema = std::shared_ptr<const PlainSchema>(found, &found->schema);
     made[i]->layout = layout;
-    if (found->n_regexes == 0) continue;
-    for (const nb::handle terminal : in_python([&] { return nb::list(answering.attr("terminals")); })) {
-      made[i]->outside.push_back(nb::cast<std::shared_ptr<const PortableRegex>>(terminal.attr("regex")));
-      made[i]->outside_names.push_back(nb::cast<std::string>(terminal.attr("name")));
-    }
   }
   return made;
 }
 
-std::shared_ptr<PortableRegex> plain_json_string(
-    const std::vector<std::pair<std::string, std::optional<uint32_t>>>& parts, uint64_t max_nesting) {
-  RegexData data;
-  RegexDataMaker maker(data);
-  std::vector<uint32_t> made;
-  for (const auto& [pattern, most] : parts) {
-    const auto found = PlainPattern::parse(pattern, max_nesting, PlainPattern::Syntax::kPythonDotAll);
-    if (!found) return nullptr;
-    uint32_t part = PatternTrees(*found, maker).whole();
-    if (most) {
-      static constexpr CodePointRange kOctets{0, 255};
-      const uint32_t octets = data.repetition(data.ranges(RegexData::Kind::kByteClass, {&kOctets, 1}), 1, *most);
-      part = data.parts(RegexData::Kind::kIntersection, std::array{part, octets});
-    }
-    made.push_back(part);
+void new_known_strings(KnownStrings* self, const nb::list& formats, uint64_t max_nesting) {
+  using Parts = std::vector<std::pair<std::string, std::optional<uint32_t>>>;
+  std::vector<KnownStrings::Format> given;
+  for (nb::handle each : formats) {
+    auto [name, parts, possible] = nb::cast<std::tuple<std::string, Parts, std::optional<std::string>>>(each);
+    KnownStrings::Format format{std::move(name), {}, std::move(possible)};
+    for (auto& [pattern, most] : parts) format.parts.push_back({std::move(pattern), most});
+    given.push_back(std::move(format));
   }
-  data.json_string(made.size() == 1 ? made[0] : maker.concatenation(made), JsonEscapes::kAny);
-  return std::make_shared<PortableRegex>(std::move(data));
+  new (self) KnownStrings(std::move(given), max_nesting);
 }
 
 NumberStyle::Spelling spelling_of(bool plain_numbers) {
@@ -1195,12 +1178,8 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
 }
 
 void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
-                      OutsideRegexes regexes, std::vector<std::string> names,
                       std::shared_ptr<const PlainLayout> layout) {
-  if (regexes.size() != reading->n_regexes || names.size() != regexes.size())
-    throw nb::value_error("a plain schema needs all regexes that it asks for, and their names");
-  new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema), std::move(regexes),
-                              std::move(names), std::move(layout)};
+  new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema), std::move(layout)};
 }
 
 using PyPieces = std::vector<std::tuple<std::string, std::string, std::string, uint32_t>>;
@@ -1263,7 +1242,14 @@ void bind_plain_schema(nb::module_& m) {
         return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
       "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::plain_pattern);
-  m.def("plain_json_string", plain_json_string, "parts"_a, "max_nesting"_a, docs::plain_json_string);
+  nb::class_<KnownStrings>(m, "KnownStrings", docs::KnownStrings)
+      .def("__init__", new_known_strings, "formats"_a, "max_nesting"_a)
+      .def(
+          "format",
+          [](KnownStrings& self, const std::string& name) {
+            return self.format(name, [](const std::string&) { return nullptr; }).generated;
+          },
+          "name"_a, docs::KnownStrings_format);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
@@ -1275,24 +1261,30 @@ void bind_plain_schema(nb::module_& m) {
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
            "ignored_name"_a, "ignore_once"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
-      .def("__init__", new_plain_schema, "reading"_a, "regexes"_a, "names"_a, "layout"_a)
+      .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
       .def_prop_ro(
-          "n_regexes", [](const PlainSchemaParts& self) { return self.outside.size(); }, docs::PlainSchema_n_regexes);
+          "regexes",
+          [](const PlainSchemaParts& self) {
+            std::vector<std::shared_ptr<const PortableRegex>> found;
+            for (const auto& scalars : self.schema->all_outside()) found.push_back(scalars.regex);
+            return found;
+          },
+          docs::PlainSchema_regexes);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
       .def(
           "__init__",
-          [](PlainReader* self, const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
+          [](PlainReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
              const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
              bool plain_numbers) {
             using Exclusive = PlainReader::Exclusive;
-            new (self) PlainReader(asserted, formats, identifier, reference_hides_siblings,
+            new (self) PlainReader(asserted, std::move(strings), identifier, reference_hides_siblings,
                                    exclusive == "boolean"  ? Exclusive::kBoolean
                                    : exclusive == "number" ? Exclusive::kNumber
                                                            : Exclusive::kEither,
                                    spelling_of(plain_numbers));
           },
-          "asserted"_a, "formats"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a)
+          "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a)
       .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read)
       .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
            docs::PlainReader_read_all);

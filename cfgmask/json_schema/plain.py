@@ -8,27 +8,25 @@ core brings those to rules some forty times faster than `lower` does; everything
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Any, TypeVar
 
 from cfgmask import _core
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
-from cfgmask.grammar.regex_tree import NOTHING, JsonString, RegexTree
+from cfgmask.grammar.regex_tree import NOTHING, RegexTree
 from cfgmask.json_schema import algebra, decide, lexemes, number_holes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
-from cfgmask.json_schema.formats import FORMATS
-from cfgmask.json_schema.keys import KeyPattern, Keys, key_pattern
+from cfgmask.json_schema.formats import FORMATS, format_regex
 from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
-from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
+from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, read_pattern
 from cfgmask.json_schema.scalars import NumberStyle, refusals_of_scalars, scalars
 from cfgmask.json_schema.session import current, session
 from cfgmask.json_schema.spelling import marks
-from cfgmask.json_schema.strings import ALL_STRINGS
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.unknown_keywords import has_unknown_keywords
 from cfgmask.json_schema.values import JsonValue, read_text
@@ -37,14 +35,6 @@ from cfgmask.limits import Limits
 from cfgmask.regex.properties import ecma_property
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class PlainTerminal:
-    """Scalars with conditions."""
-
-    name: str
-    regex: _core.PortableRegex
 
 
 def plain_schema(
@@ -83,9 +73,7 @@ def plain_schema(
     )
     if found is None:
         return None
-    regexes = [terminal.regex for terminal in answers.terminals]
-    names = [terminal.name for terminal in answers.terminals]
-    return _core.PlainSchema(found, regexes, names, _layout(options))
+    return _core.PlainSchema(found, _layout(options))
 
 
 def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Limits) -> list[_core.PlainSchema | None]:
@@ -165,12 +153,21 @@ def _reader(draft: Draft | None, formats: str, numbers: str) -> _core.PlainReade
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
     return _core.PlainReader(
         sorted(asserted),
-        sorted(FORMATS),
+        _known_strings(),
         dialect.draft.id_keyword,
         dialect.draft.reference_hides_siblings,
         "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
         numbers == "plain",
     )
+
+
+@lru_cache(maxsize=1)
+def _known_strings() -> _core.KnownStrings:
+    formats = [
+        (name, [(part.pattern, part.most) for part in format.parts], format.possible)
+        for name, format in FORMATS.items()
+    ]
+    return _core.KnownStrings(formats, Limits().max_nesting)
 
 
 # An answer takes as long as so many steps of a session, and so many characters of the question take one more.
@@ -183,7 +180,6 @@ class _Answers:
 
     dialect      that of the root
     metaschemas  as in `plain_schema`
-    terminals    those of the answers, which refer to them by number
     """
 
     def __init__(self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits, metaschemas: bool) -> None:
@@ -191,24 +187,21 @@ class _Answers:
         self._options = options
         self._limits = limits
         self._metaschemas = metaschemas
-        self.terminals: list[PlainTerminal] = []
 
-    def scalars(self, schema: str) -> int | None:
+    def numbers(self, schema: str) -> tuple[_core.PortableRegex | None, str] | None:
         """As `_core.PlainReader.read` says."""
         _spend_on(schema)
-        return _or_none(lambda: self._number(_scalars_of(schema, self._dialect, self._options, self._limits)))
+        return _or_none(lambda: _numbers_of(schema, self._dialect, self._options, self._limits))
 
-    def strings(self, schema: str) -> int | None:
+    def pattern(self, text: str) -> _core.PortableRegex | None:
         """As `_core.PlainReader.read` says."""
-        _spend_on(schema)
-        return _or_none(lambda: self._number(_strings_of(schema, self._dialect, self._options, self._limits)))
+        _spend_on(text)
+        return _or_none(lambda: _pattern(text, self._limits))
 
-    def keys(
-        self, met: tuple[str, ...], broken: tuple[str, ...], names: tuple[str, ...]
-    ) -> tuple[bool, list[int]] | None:
+    def format(self, name: str) -> _core.PortableRegex | None:
         """As `_core.PlainReader.read` says."""
-        _spend_on(*met, *broken)
-        return _or_none(lambda: _keys(met, broken, names, self._dialect, self._options, self._limits))
+        tree = format_regex(name)
+        return None if tree is None else _core.portable_regex(tree, Limits().max_nesting)
 
     def properties(self, name: str) -> bytes | None:
         """As `_core.PlainReader.read` says."""
@@ -222,16 +215,10 @@ class _Answers:
             return _reader(draft, self._options.formats, self._options.numbers)
         return None if self._metaschemas else around
 
-    def _number(self, terminal: PlainTerminal | None) -> int:
-        if terminal is None:
-            return -1
-        self.terminals.append(terminal)
-        return len(self.terminals) - 1
 
-
-def _spend_on(*schemas: str) -> None:
+def _spend_on(question: str) -> None:
     """Count the answer to a question, remembered or not. Raises LimitExceeded."""
-    current().spend(_STEPS_PER_ANSWER + sum(map(len, schemas)) // _CHARACTERS_PER_STEP)
+    current().spend(_STEPS_PER_ANSWER + len(question) // _CHARACTERS_PER_STEP)
 
 
 def _or_none(answer: Callable[[], T]) -> T | None:
@@ -254,38 +241,36 @@ class _NotPlain(Exception):
 
 
 @lru_cache(maxsize=4096)
-def _scalars_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> PlainTerminal | None:
-    """The terminal of the scalars of a schema; None if there are none. Raises _NotPlain, LimitExceeded."""
-    alone = _FORMATS_ALONE.get(schema)
-    if alone is not None and (terminal := _format(alone, limits)) is not None:
-        return terminal
+def _numbers_of(
+    schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits
+) -> tuple[_core.PortableRegex | None, str]:
+    """The regex of the numbers of a schema, and its name. Raises _NotPlain, LimitExceeded."""
     with session(limits):
         found = _read(schema, dialect, options, limits)
         terminals = [terminal for terminal in scalars(found, NumberStyle.of(options)) if not _is_nothing(terminal)]
-        return _portable(terminals[0], limits) if terminals else None
+        return (_portable(terminals[0].regex, limits), terminals[0].name) if terminals else (None, "")
 
 
-# The formats by what the core asks for the strings of one.
-_FORMATS_ALONE = {f'{{"type":"string","format":"{name}"}}': name for name in FORMATS}
+@lru_cache(maxsize=4096)
+def _pattern(text: str, limits: Limits) -> _core.PortableRegex:
+    """The texts in which a pattern is found. Raises _NotPlain, LimitExceeded."""
+    with session(limits):
+        found = read_pattern(text, "", limits, "ecma")
+        if found.refusals:
+            raise _NotPlain
+        return _portable(found.pattern, limits)
 
 
-def _format(name: str, limits: Limits) -> PlainTerminal | None:
-    """The strings of a format that plain patterns say: most are, and the core makes no trees of Python of them."""
-    parts = [(part.pattern, part.most) for part in FORMATS[name].parts]
-    regex = _core.plain_json_string(parts, limits.max_nesting) if parts else None
-    return None if regex is None else PlainTerminal(lexemes.string(ALL_STRINGS).name, regex)
-
-
-def _portable(terminal: Terminal, limits: Limits) -> PlainTerminal:
+def _portable(tree: RegexTree, limits: Limits) -> _core.PortableRegex:
     """Raises _NotPlain, LimitExceeded."""
     try:
-        return PlainTerminal(terminal.name, _core.portable_regex(terminal.regex, limits.max_nesting))
+        return _core.portable_regex(tree, limits.max_nesting)
     except OverflowError:
         raise _NotPlain from None
 
 
 def _read(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
-    """The scalars of a schema. Raises _NotPlain."""
+    """The numbers of a schema. Raises _NotPlain."""
     document = read_text(schema, None, limits)
     if document.problems:
         raise _NotPlain
@@ -296,14 +281,14 @@ def _read(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Lim
 
 
 def _is_nothing(terminal: Terminal) -> bool:
-    # Strings were searched before; numbers of several conditions may have no spelling.
-    return terminal.regex == NOTHING or (not isinstance(terminal.regex, JsonString) and decide.is_empty(terminal.regex))
+    # Numbers of several conditions may have no spelling.
+    return terminal.regex == NOTHING or decide.is_empty(terminal.regex)
 
 
 def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
-    """The scalars of a schema, which may be a combination of others under `allOf` and `not`. Raises _NotPlain.
+    """The numbers of a schema, which may be a combination of others under `allOf` and `not`, or `anyOf`.
 
-    Those under `anyOf` have numbers only.
+    Raises _NotPlain.
     """
     assert isinstance(schema, dict)
     choices = schema.get("anyOf")
@@ -318,7 +303,7 @@ def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, l
     node = Node(schema, "", "", _dialect_of(schema, dialect))
     if any(form_problem(node, keyword, options) is not None for keyword in node.keywords):
         raise _NotPlain
-    return _scalars(node, options, limits)
+    return _numbers(node)
 
 
 def _dialect_of(schema: dict[str, JsonValue], root: Dialect) -> Dialect:
@@ -328,50 +313,13 @@ def _dialect_of(schema: dict[str, JsonValue], root: Dialect) -> Dialect:
     return root if draft is None else DECLARED[draft]
 
 
-@lru_cache(maxsize=4096)
-def _strings_of(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> PlainTerminal:
-    """The terminal of the strings of a schema. Raises _NotPlain, LimitExceeded."""
-    with session(limits):
-        key = lexemes.other_key(Keys(include=(_key_pattern(schema, dialect, options, limits),)), ())
-        return _portable(key, limits)
-
-
-@lru_cache(maxsize=4096)
-def _keys(
-    met: tuple[str, ...],
-    broken: tuple[str, ...],
-    names: tuple[str, ...],
-    dialect: Dialect,
-    options: JsonSchemaOptions,
-    limits: Limits,
-) -> tuple[bool, list[int]]:
-    """Whether there are keys that meet some schemas and not others beside the names, and which names are among them.
-
-    Raises _NotPlain, LimitExceeded.
-    """
-    with session(limits):
-        include, exclude = ([_key_pattern(part, dialect, options, limits) for part in parts] for parts in (met, broken))
-        keys = Keys(tuple(dict.fromkeys(include)), tuple(dict.fromkeys(exclude)))
-        has_more = not keys.is_empty and not decide.is_empty(lexemes.other_key_text(keys, names))
-        return has_more, [i for i, name in enumerate(names) if keys.admits(name)]
-
-
-def _key_pattern(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> KeyPattern:
-    known = current().key_conditions
-    if (schema, dialect) not in known:
-        known[schema, dialect] = _read(schema, dialect, options, limits).strings.as_regex()
-    return key_pattern(known[schema, dialect])
-
-
 def _holes(schema: dict[str, JsonValue]) -> list[JsonValue]:
     hole = schema.get("not")
     listed = hole.get("anyOf") if isinstance(hole, dict) else None
     return listed if isinstance(listed, list) else []
 
 
-def _scalars(node: Node, options: JsonSchemaOptions, limits: Limits) -> Normal:
-    types = allowed_types(node)
-    strings = string_set(node, options, limits) if "string" in types else NOTHING_AT_ALL.strings
-    found = replace(NOTHING_AT_ALL, numbers=number_shapes(node, types), strings=strings)
+def _numbers(node: Node) -> Normal:
+    found = replace(NOTHING_AT_ALL, numbers=number_shapes(node, allowed_types(node)))
     listed = node.get("enum")
     return algebra.intersect(constants(listed), found) if isinstance(listed, list) else found

@@ -422,6 +422,7 @@ def unmade() -> Iterator[Case]:
         _core.RegexBuilder,
         _core.PlainSchema,
         _core.PlainReader,
+        _core.KnownStrings,
         _core.PlainLarkReader,
         _core.LarkNodeTypes,
         _core.LexemeEnds,

@@ -8,7 +8,7 @@ import pytest
 
 import cfgmask
 from cfgmask import Limits, _core
-from cfgmask.grammar.regex_tree import Complement, Intersection, JsonString, RegexTree
+from cfgmask.grammar.regex_tree import Complement, Intersection, RegexTree
 from cfgmask.json_schema import plain
 from cfgmask.json_schema.formats import FORMATS, dates, format_regex
 from cfgmask.json_schema.formats.pattern import read
@@ -52,14 +52,14 @@ def test_a_leap_second_is_the_last_of_a_day_in_utc() -> None:
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].parts])
 def test_the_core_reads_formats_as_their_trees(name: str) -> None:
-    read_by_core = _core.plain_json_string([(part.pattern, part.most) for part in FORMATS[name].parts], 200)
+    read_by_core = plain._known_strings().format(name)
     tree = format_regex(name)
     assert tree is not None
     assert read_by_core is not None
     vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
     builder = _core.GrammarBuilder(vocabulary.core, vars(Limits()), 0)
     # What is equal is one node.
-    assert builder.portable(read_by_core) == builder.portable(_core.portable_regex(JsonString(tree), 200))
+    assert builder.portable(read_by_core) == builder.portable(_core.portable_regex(tree, 200))
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].parts])
@@ -67,8 +67,8 @@ def test_strings_of_formats_are_read_without_trees(name: str, monkeypatch: pytes
     def no_tree(*_: object) -> None:
         pytest.fail("a tree was made")
 
-    monkeypatch.setattr(plain, "_read", no_tree)
-    plain._scalars_of.cache_clear()
+    for question in ("numbers", "pattern", "format", "properties"):
+        monkeypatch.setattr(plain._Answers, question, no_tree)
     schema = {"type": "object", "properties": {"a": {"type": "string", "format": name}}}
     grammar = cfgmask.Grammar.from_json_schema(schema)
     assert grammar.plain is not None

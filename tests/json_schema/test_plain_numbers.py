@@ -47,7 +47,7 @@ def compiled(schema: str) -> cfgmask.CompiledGrammar | None:
             raise
         return None
     assert grammar.plain is not None
-    assert grammar.plain.n_regexes == 0
+    assert grammar.plain.regexes == []
     return cfgmask.compile(grammar, vocabulary())
 
 

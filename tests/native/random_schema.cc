@@ -199,7 +199,8 @@ std::string random_schema(ByteSource& source) { return SchemaMaker(source).root(
 
 std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits) {
   const std::vector<std::string> keywords(kKeywordNames.begin() + 1, kKeywordNames.end());
-  const PlainReader reader(keywords, {}, "$id", false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain);
+  const PlainReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
+                           false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain);
   const auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
   const auto none = [](const auto&...) { return std::nullopt; };
@@ -208,17 +209,19 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
     using Ranges = CharacterProperties::Ranges;
     return name == "L" ? std::optional(Ranges{{'a', 'b'}, {0xE0, 0xF6}, {0x3041, 0x3096}}) : std::nullopt;
   };
-  auto found = reader.read(*document, {none, none, none, letters, same}, limits.max_nesting, limits.max_rules);
-  if (!found || found->n_regexes != 0) return std::nullopt;
+  const auto no_regex = [](const std::string&) { return nullptr; };
+  auto found = reader.read(*document, {none, no_regex, no_regex, letters, same}, limits.max_nesting, limits.max_rules);
+  if (!found) return std::nullopt;
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
   blanks.repetition(blanks.ranges(RegexData::Kind::kCharClass, kBlanks), 1, 2);
-  PlainSchemaParts parts{std::make_shared<const PlainSchema>(std::move(found->schema))};
-  parts.numbers = {kUnbounded, NumberStyle::Spelling::kPlain};
-  parts.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
-  parts.ignored_name = "blanks";
-  parts.ignore_once = true;
-  return parts;
+  PlainLayout layout;
+  layout.numbers = {kUnbounded, NumberStyle::Spelling::kPlain};
+  layout.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
+  layout.ignored_name = "blanks";
+  layout.ignore_once = true;
+  return PlainSchemaParts{std::make_shared<const PlainSchema>(std::move(found->schema)),
+                          std::make_shared<const PlainLayout>(std::move(layout))};
 }
 
 std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, VocabularyStores& stores,

@@ -89,13 +89,29 @@ uint32_t RegexData::append(const RegexData& other) {
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
+// Which nodes the last one consists of.
+std::vector<bool> RegexData::needed() const {
+  std::vector<bool> found(nodes_.size());
+  if (!found.empty()) found.back() = true;
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    if (!found[i]) continue;
+    for (uint32_t part : parts_of(nodes_[i])) found[part] = true;
+  }
+  return found;
+}
+
 RegexData RegexData::without_repeats() const {
   RegexData kept;
   Interner known;  // what is said of each node kept
   std::vector<uint32_t> numbers;
   numbers.reserve(nodes_.size());
   std::vector<uint32_t> said;
-  for (Node node : nodes_) {
+  const std::vector<bool> is_needed = needed();
+  for (const Node& node : nodes_) {
+    if (!is_needed[numbers.size()]) {
+      numbers.push_back(0);
+      continue;
+    }
     said = {static_cast<uint32_t>(node.kind), node.minimum, node.maximum};
     for (uint32_t i = node.first; i < node.last; ++i) {
       switch (list_of(node.kind)) {

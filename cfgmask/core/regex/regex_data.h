@@ -51,7 +51,7 @@ class RegexData {
   uint32_t json_string(uint32_t body, JsonEscapes escapes);
   // Adds all nodes of other data, and returns the number of the last. Linear.
   uint32_t append(const RegexData& other);
-  // The same with equal nodes once. Linear.
+  // The same with equal nodes once, and without those that the last one does not consist of. Linear.
   RegexData without_repeats() const;
 
   size_t size() const { return nodes_.size(); }
@@ -83,6 +83,7 @@ class RegexData {
     nodes_.push_back(node);
     return static_cast<uint32_t>(nodes_.size() - 1);
   }
+  std::vector<bool> needed() const;
   // The numbers of what a node consists of.
   std::span<const uint32_t> parts_of(const Node& node) const;
   // `part(i)` is the node of the store for the i-th of these.

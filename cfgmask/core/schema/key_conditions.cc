@@ -16,11 +16,10 @@ namespace {
 // Some key of these mostly does not match a pattern.
 constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
 constexpr uint64_t kMaxSearchSteps = 5'000;
-// All searches of one schema, and all questions.
+// All searches of one schema.
 constexpr size_t kMaxNodes = 300'000;
 // In conditions that are searched together: each derivative takes one of every condition.
 constexpr size_t kMaxSearched = 150'000;
-constexpr size_t kMaxAsked = 200;
 
 std::vector<uint32_t> merged(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
   std::vector<uint32_t> all;
@@ -54,16 +53,12 @@ bool KeyConditions::plainly_apart(uint32_t a, uint32_t b) const {
   return !x.starts_with(y) && !y.starts_with(x);
 }
 
-std::string_view KeyConditions::start(uint32_t condition) const {
-  const auto terminal = schema_.key_condition(condition).terminal;
-  return terminal ? schema_.start(schema_.terminal(*terminal)) : std::string_view();
-}
+std::string_view KeyConditions::start(uint32_t condition) const { return schema_.start(terminal(condition)); }
 
 std::optional<bool> KeyConditions::has_keys_of_pattern(const Keys& keys, const std::vector<uint32_t>& besides) const {
   const PlainPattern* pattern = nullptr;
   for (uint32_t condition : keys.met) {
-    const auto terminal = schema_.key_condition(condition).terminal;
-    pattern = terminal ? schema_.only_pattern(schema_.terminal(*terminal)) : nullptr;
+    pattern = schema_.only_pattern(terminal(condition));
     const auto text = pattern == nullptr ? std::nullopt : pattern->only_text();
     const auto is_in = text ? admits(keys, *text) : std::nullopt;
     if (is_in)
@@ -91,28 +86,21 @@ std::optional<bool> KeyConditions::has_keys(const Keys& keys, const std::vector<
   const std::vector<std::string> names = texts_of(besides);
   if (plainly_has_keys(keys, names)) return true;
   const auto [at, is_new] = known_.try_emplace(numbers_of(keys, besides), std::nullopt);
-  if (is_new && is_read_here(keys)) {
-    at->second = search(keys, names);
-  } else if (is_new) {
-    if (const auto answer = ask(keys, names)) at->second = answer->has_more;
-  }
+  if (is_new) at->second = search(keys, names);
   return at->second;
 }
 
 std::optional<bool> KeyConditions::admits(const Keys& keys, uint32_t name) {
   const std::string& key = schema_.name_at(name);
   if (const auto told = admits(keys, key)) return told;
-  if (const auto told = admits_by_regex(keys, key)) return told;
-  const auto answer = ask(keys, {key});
-  return answer ? std::optional(!answer->among.empty()) : std::nullopt;
+  return admits_by_regex(keys, key);
 }
 
 std::optional<bool> KeyConditions::admits(const Keys& keys, const std::string& key) const {
   bool unknown = false;
   for (const auto* conditions : {&keys.met, &keys.broken}) {
     for (uint32_t condition : *conditions) {
-      const auto terminal = schema_.key_condition(condition).terminal;
-      const auto is_in = terminal ? schema_.admits(schema_.terminal(*terminal), key) : std::nullopt;
+      const auto is_in = schema_.admits(terminal(condition), key);
       unknown = unknown || !is_in;
       if (is_in && *is_in != (conditions == &keys.met)) return false;
     }
@@ -120,21 +108,14 @@ std::optional<bool> KeyConditions::admits(const Keys& keys, const std::string& k
   return unknown ? std::nullopt : std::optional(true);
 }
 
-bool KeyConditions::is_read_here(const Keys& keys) const {
-  const auto is_read = [&](uint32_t condition) { return schema_.key_condition(condition).terminal.has_value(); };
-  return std::all_of(keys.met.begin(), keys.met.end(), is_read) &&
-         std::all_of(keys.broken.begin(), keys.broken.end(), is_read);
-}
-
 std::optional<bool> KeyConditions::admits_by_regex(const Keys& keys, std::string_view key) {
-  if (!is_read_here(keys)) return std::nullopt;
   try {
     if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
     if (regexes_->size() > kMaxNodes) return std::nullopt;
     std::string numbers = numbers_of(keys, {});
     auto found = known_regexes_.find(numbers);
     if (found == known_regexes_.end())
-      found = known_regexes_.emplace(std::move(numbers), schema_.keys_regex(keys, *regexes_, {})).first;
+      found = known_regexes_.emplace(std::move(numbers), schema_.keys_regex(keys, *regexes_)).first;
     RegexId rest = found->second;
     for (const char c : key) rest = regexes_->derivative(rest, static_cast<uint8_t>(c));
     return regexes_->nullable(rest);
@@ -156,7 +137,7 @@ std::optional<bool> KeyConditions::searched(const Keys& keys, std::vector<std::s
     if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
     n_searched_ += keys.met.size() + keys.broken.size();
     if (regexes_->size() > kMaxNodes || n_searched_ > kMaxSearched) return std::nullopt;
-    std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_, {})};
+    std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_)};
     if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
     return tell(conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions)));
   } catch (const LimitExceeded&) {
@@ -170,23 +151,12 @@ std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::str
 
 bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides) {
   if (n == 0 || keys.is_any()) return true;
-  if (!is_read_here(keys)) return false;
   const auto [at, is_new] = known_.try_emplace(std::to_string(n) + "of" + numbers_of(keys, besides), std::nullopt);
   if (is_new) {
     const auto has_more = [&](RegexId all) { return !count_texts(*regexes_, all, n - 1); };
     at->second = searched(keys, texts_of(besides), has_more);
   }
   return at->second == true;
-}
-
-std::optional<KeyConditions::Found> KeyConditions::ask(const Keys& keys, const std::vector<std::string>& names) {
-  if (++n_asked_ > kMaxAsked) return std::nullopt;
-  const auto definitions = [&](const std::vector<uint32_t>& conditions) {
-    std::vector<std::string> found;
-    for (uint32_t condition : conditions) found.push_back(schema_.key_condition(condition).definition);
-    return found;
-  };
-  return ask_(definitions(keys.met), definitions(keys.broken), names);
 }
 
 }  // namespace cfgmask

@@ -1,12 +1,11 @@
-// Which keys meet conditions: whether there are some, and whether a name is among them. Told by the regexes of the
-// conditions where those are read in the core, otherwise by the front end.
+// Which keys meet conditions: whether there are some, and whether a name is among them, told by the regexes of the
+// conditions.
 //
 // Threads: as `PlainSchema`, while it is made.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,18 +21,8 @@ namespace cfgmask {
 class KeyConditions {
  public:
   using Keys = PlainSchema::Keys;
-  // Whether there are keys beside some names, and the positions of the names that are among the keys.
-  struct Found {
-    bool has_more;
-    std::vector<size_t> among;
-  };
-  // Of the keys that meet some conditions and not others, schemas of strings as JSON text.
-  using Ask =
-      std::function<std::optional<Found>(const std::vector<std::string>& met, const std::vector<std::string>& broken,
-                                         const std::vector<std::string>& names)>;
 
-  KeyConditions(const PlainSchema& schema, uint64_t max_nesting, Ask ask)
-      : schema_(schema), max_nesting_(max_nesting), ask_(std::move(ask)) {}
+  KeyConditions(const PlainSchema& schema, uint64_t max_nesting) : schema_(schema), max_nesting_(max_nesting) {}
 
   // The keys of both; nullopt where there are plainly none.
   static std::optional<Keys> both(const Keys& a, const Keys& b);
@@ -49,7 +38,9 @@ class KeyConditions {
 
  private:
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;
-  bool is_read_here(const Keys& keys) const;
+  const PlainSchema::Terminal& terminal(uint32_t condition) const {
+    return schema_.terminal(schema_.key_condition(condition).terminal);
+  }
   // The same by their regex, which is made once: for patterns of thousands of alternatives.
   std::optional<bool> admits_by_regex(const Keys& keys, std::string_view key);
   // Whether there are keys that meet a pattern, beside some names, where a look at that is enough.
@@ -60,15 +51,12 @@ class KeyConditions {
   template <class Tell>
   std::optional<bool> searched(const Keys& keys, std::vector<std::string> names, Tell tell);
   std::vector<std::string> texts_of(const std::vector<uint32_t>& names) const;
-  std::optional<Found> ask(const Keys& keys, const std::vector<std::string>& names);
 
   const PlainSchema& schema_;
   uint64_t max_nesting_;
-  Ask ask_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
   TextMap<std::string, std::optional<bool>> known_;
   TextMap<std::string, RegexId> known_regexes_;
-  size_t n_asked_ = 0;
   size_t n_searched_ = 0;
 };
 

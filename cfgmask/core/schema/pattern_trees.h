@@ -20,6 +20,7 @@ template <typename Maker>
 class PatternTrees {
  public:
   using Tree = typename Maker::Tree;
+  using Kind = PlainPattern::Kind;
 
   PatternTrees(const PlainPattern& pattern, Maker& maker) : pattern_(pattern), maker_(maker) {}
 
@@ -50,9 +51,7 @@ class PatternTrees {
                        [&](const auto& branch) { return pattern_.only_empty(branch.body); });
   }
 
- private:
-  using Kind = PlainPattern::Kind;
-
+  // The texts of a node.
   Tree tree(uint32_t id) const {
     const auto node = pattern_.node(id);
     std::string text;
@@ -76,6 +75,7 @@ class PatternTrees {
     return alternation(std::move(ways));
   }
 
+ private:
   // The parts of a sequence, characters that follow each other as one.
   void append(uint32_t id, std::vector<Tree>& out) const {
     std::string run;

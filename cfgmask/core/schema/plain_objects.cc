@@ -17,9 +17,9 @@ bool DeferredSchema::never_run_out(const PlainSchema::Object& object) {
   if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
   std::vector<RegexId> all;
   for (const auto& c : object.classes) {
-    if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, *regexes_, parts_.outside));
+    if (is_live(c)) all.push_back(schema_.keys_regex(c.keys, *regexes_));
   }
-  if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_, parts_.outside));
+  if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_));
   const RegexId either = regexes_->alternation(std::move(all));
   const auto [at, is_new] = endless_.try_emplace(either, false);
   if (is_new) at->second = is_endless_at_sight(either, *regexes_);
@@ -37,7 +37,7 @@ uint32_t DeferredSchema::other_key(const PlainSchema::Object& object, const Plai
 
 uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys, Kept seen) {
   RegexStore& r = *regexes_;
-  std::vector<RegexId> conditions{schema_.keys_regex(keys, r, parts_.outside)};
+  std::vector<RegexId> conditions{schema_.keys_regex(keys, r)};
   if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
   return add_terminal(r.json_string(body, JsonEscapes::kAny), "KEY", seen == Kept::kInSet,

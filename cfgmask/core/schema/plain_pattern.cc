@@ -6,8 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "pattern/parser.h"
-
 namespace cfgmask {
 
 namespace {
@@ -104,6 +102,7 @@ Characters decoded(std::string_view text) {
 }  // namespace
 
 std::vector<uint32_t> code_points(std::string_view text) { return decoded<std::vector<uint32_t>>(text); }
+std::u32string characters_of_utf8(std::string_view text) { return decoded<std::u32string>(text); }
 
 // A syntax tree to a plain pattern, if it is one.
 class PatternReading {
@@ -118,7 +117,11 @@ class PatternReading {
 
   std::optional<PlainPattern> read(SyntaxTree::Id root) {
     try {
-      out_.branches_ = together(alternatives(root, 0));
+      if (tree_[root].kind == SyntaxKind::kSequence || tree_[root].kind == SyntaxKind::kChoice) {
+        out_.branches_ = together(alternatives(root, 0));
+      } else {
+        out_.branches_ = {{add_sequence({node(root, 0)}), false, false}};
+      }
       out_.nodes_->finish();
     } catch (const NotPlain&) {
       return std::nullopt;
@@ -227,7 +230,7 @@ class PatternReading {
   }
 
   std::vector<Branch> group(const SyntaxNode& node, uint64_t depth) {
-    require(node.size == 0);  // its name may mean something
+    require(!is_python() || node.size == 0);  // its name may mean something
     return alternatives(node.low, depth + 1);
   }
 
@@ -267,7 +270,7 @@ class PatternReading {
   Ranges one_character(const SyntaxNode& node) const {
     check_flags(node);
     const char32_t c = tree_.text(node)[0];
-    require(is_escape(node) || (c != U'{' && c != U'}' && c != U']'));
+    require(!is_python() || is_escape(node) || (c != U'{' && c != U'}' && c != U']'));
     return {{c, c}};
   }
   uint32_t run(const SyntaxNode& node) {
@@ -311,7 +314,7 @@ class PatternReading {
           const Ranges more = set(part);
           found.insert(found.end(), more.begin(), more.end());
         }
-        require(!found.empty());
+        require(!found.empty() || node.negated);
         found = sorted(std::move(found));
         break;
       }
@@ -345,22 +348,34 @@ class PatternReading {
 
 std::optional<PlainPattern> PlainPattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax,
                                                 CharacterProperties* properties) {
-  // Names and numbers beyond ASCII matter only to what is not plain.
-  const auto is_none = [](char32_t) { return false; };
-  const PatternReadingOptions options{.kinds = {is_none, is_none, is_none},
+  const std::u32string text = characters_of_utf8(pattern);
+  const PatternSyntax read = read_plainly(text, syntax, max_nesting);
+  if (read.stop || !read.problems.empty()) return std::nullopt;
+  return of(text, read.tree, read.root, max_nesting, syntax, properties);
+}
+
+std::optional<PlainPattern> PlainPattern::of(std::u32string_view pattern, const SyntaxTree& tree, SyntaxTree::Id part,
+                                             uint64_t max_nesting, Syntax syntax, CharacterProperties* properties) {
+  auto found = PatternReading(pattern, tree, max_nesting, syntax, properties).read(part);
+  if (found) found->start_ = found->found_start();
+  return found;
+}
+
+PatternSyntax read_plainly(std::u32string_view pattern, PlainPattern::Syntax syntax, uint64_t max_nesting) {
+  const auto is_digit = [](char32_t c) { return U'0' <= c && c <= U'9'; };
+  const auto is_word = [](char32_t c) {
+    return (U'0' <= c && c <= U'9') || (U'A' <= c && c <= U'Z') || (U'a' <= c && c <= U'z');
+  };
+  const auto is_space = [](char32_t c) { return c == U' ' || (U'\t' <= c && c <= U'\r'); };
+  const PatternReadingOptions options{.kinds = {.is_word = is_word, .is_digit = is_digit, .is_space = is_space},
                                       .named = nullptr,
                                       .shared_names = {},
                                       .max_nesting = max_nesting,
                                       .max_parts = UINT64_MAX,
                                       .max_lazy = std::nullopt};
-  const std::u32string text = decoded<std::u32string>(pattern);
-  const bool is_ecma = syntax == Syntax::kEcma;
-  const PatternSyntax read = read_pattern(text, is_ecma ? PatternDialect::Name::kEcma : PatternDialect::Name::kPython,
-                                          syntax == Syntax::kPythonDotAll ? U"s" : U"", options);
-  if (read.stop || !read.problems.empty()) return std::nullopt;
-  auto found = PatternReading(text, read.tree, max_nesting, syntax, properties).read(read.root);
-  if (found) found->start_ = found->found_start();
-  return found;
+  const bool is_ecma = syntax == PlainPattern::Syntax::kEcma;
+  return read_pattern(pattern, is_ecma ? PatternDialect::Name::kEcma : PatternDialect::Name::kPython,
+                      syntax == PlainPattern::Syntax::kPythonDotAll ? U"s" : U"", options);
 }
 
 RegexId PlainPattern::regex(RegexStore& store, Sequences how) const {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pattern/parser.h"
 #include "regex/lengths.h"
 #include "regex/regex.h"
 #include "schema/character_properties.h"
@@ -21,6 +22,7 @@ namespace cfgmask {
 
 // The code points of a text in UTF-8, which must be valid.
 std::vector<uint32_t> code_points(std::string_view text);
+std::u32string characters_of_utf8(std::string_view text);
 
 class PlainPattern {
  public:
@@ -41,6 +43,9 @@ class PlainPattern {
   // Linear.
   static std::optional<PlainPattern> parse(std::string_view pattern, uint64_t max_nesting,
                                            Syntax syntax = Syntax::kEcma, CharacterProperties* properties = nullptr);
+  // The same of a part of a syntax tree, as a pattern of its own.
+  static std::optional<PlainPattern> of(std::u32string_view pattern, const SyntaxTree& tree, SyntaxTree::Id part,
+                                        uint64_t max_nesting, Syntax syntax, CharacterProperties* properties);
 
   // The texts in which the pattern is found.
   RegexId regex(RegexStore& store, Sequences how = Sequences::kByPart) const;
@@ -77,5 +82,8 @@ class PlainPattern {
   std::vector<Branch> branches_;
   std::string start_;
 };
+
+// The syntax tree of a pattern. Letters and digits beyond ASCII are not known.
+PatternSyntax read_plainly(std::u32string_view pattern, PlainPattern::Syntax syntax, uint64_t max_nesting);
 
 }  // namespace cfgmask

@@ -25,7 +25,8 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
       properties_(questions_.properties),
-      keys_(schema_, max_nesting, questions_.keys),
+      strings_(reader.strings_, questions_.pattern, questions_.format, properties_, max_nesting),
+      keys_(schema_, max_nesting),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
           [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules) {
@@ -44,7 +45,7 @@ PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
       }
     };
   };
-  return {placed(std::move(questions.scalars)), placed(std::move(questions.strings)), placed(std::move(questions.keys)),
+  return {placed(std::move(questions.numbers)), placed(std::move(questions.pattern)), std::move(questions.format),
           placed(std::move(questions.properties)), std::move(questions.drafts)};
 }
 
@@ -56,7 +57,7 @@ PlainReader::Found PlainReading::read() {
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   schema_.finish_adding();
-  return {std::move(schema_), n_regexes_};
+  return {std::move(schema_)};
 }
 
 std::string_view PlainReading::text(JsonId value) const {
@@ -471,10 +472,10 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
   return n_others + (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));
 }
 
-PlainReader::PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
+PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
                          const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
                          NumberStyle::Spelling numbers)
-    : formats_(formats.begin(), formats.end()),
+    : strings_(std::move(strings)),
       hides_siblings_(reference_hides_siblings),
       exclusive_(exclusive),
       numbers_(numbers) {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +16,9 @@
 
 #include "schema/character_properties.h"
 #include "schema/json_document.h"
-#include "schema/key_conditions.h"
+#include "schema/known_strings.h"
 #include "schema/plain_schema.h"
+#include "schema/string_conditions.h"
 #include "util/limits.h"
 #include "util/text_hash.h"
 
@@ -24,15 +26,13 @@ namespace cfgmask {
 
 class PlainReader;
 
-// What is asked of the front end while a schema is read; nullopt: the schema is not plain after all. Regexes are
-// numbered from 0 in the order in which they are first given; -1 stands for none, where nothing matches. Schemas are
-// those of the draft that their `$schema` names, or else of the draft that the root is read as.
+// What is asked of the front end while a schema is read.
 struct PlainQuestions {
-  // The regex of the scalars of a schema, as JSON text.
-  std::function<std::optional<int64_t>(const std::string& schema)> scalars;
-  // The regex of the strings of a schema, one string of JSON.
-  std::function<std::optional<int64_t>(const std::string& schema)> strings;
-  KeyConditions::Ask keys;
+  // The numbers of a schema, as JSON text; of the draft that its `$schema` names, or else of the draft that the root is
+  // read as. Without a regex: there are none; nullopt: the schema is not plain after all.
+  std::function<std::optional<PlainSchema::Outside>(const std::string& schema)> numbers;
+  StringConditions::AskPattern pattern;
+  KnownStrings::AskFormat format;
   CharacterProperties::Ask properties;
   // How a schema is read whose `$schema` is this, inside of one that is read as `around`. Null: the schema is not
   // plain. Valid until the reading ends, and the same for the same dialect.
@@ -56,7 +56,6 @@ class PlainReader {
  public:
   struct Found {
     PlainSchema schema;
-    size_t n_regexes = 0;  // that were given for what was asked
   };
 
   // Deeper schemas are left to the general way, which does not recurse.
@@ -66,9 +65,10 @@ class PlainReader {
   // is written without a fraction; as the others do, by being the bound; or in either way, where no draft is declared.
   enum class Exclusive : uint8_t { kBoolean, kNumber, kEither };
 
-  // asserted: the keywords that restrict instances; formats: those that do; identifier: the keyword that gives a schema
-  // a URI. numbers: plain schemas have numbers that doubles hold, if they are to be read as such.
-  PlainReader(const std::vector<std::string>& asserted, const std::vector<std::string>& formats,
+  // asserted: the keywords that restrict instances; strings: the formats that do, and what is known of strings;
+  // identifier: the keyword that gives a schema a URI. numbers: plain schemas have numbers that doubles hold, if they
+  // are to be read as such.
+  PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
               NumberStyle::Spelling numbers);
 
@@ -81,7 +81,7 @@ class PlainReader {
   friend class PlainReading;
 
   TextMap<std::string, uint8_t> codes_;
-  TextSet<std::string> formats_;
+  std::shared_ptr<KnownStrings> strings_;
   bool hides_siblings_;
   Exclusive exclusive_;
   NumberStyle::Spelling numbers_;

@@ -22,6 +22,7 @@
 #include "schema/plain_algebra.h"
 #include "schema/plain_reader.h"
 #include "schema/plain_schema.h"
+#include "schema/string_conditions.h"
 #include "util/text_hash.h"
 
 namespace cfgmask {
@@ -74,6 +75,9 @@ class PlainReading {
   // The general way counts half of what the core does here and is slower by far, so that what it ends sooner, at its
   // own limit of combinations, has cost more time than this.
   static constexpr uint64_t kWorkPerRule = 4;
+  // What a condition on scalars takes that has to be worked out.
+  static constexpr uint64_t kStepsPerQuestion = 128;
+  static constexpr uint64_t kCharactersPerStep = 2;
   static constexpr uint32_t kMaxCountedItems = 1'000;
   // Members and items deeper than this, and what references there lead to, are read later, so that neither nesting nor
   // chains of references end at a bound on depth.
@@ -238,8 +242,6 @@ class PlainReading {
   // The conditions that a pattern is found in a key, and that a key is one of a terminal's strings.
   uint32_t pattern_condition(std::string_view pattern);
   uint32_t string_condition(uint32_t terminal);
-  uint32_t asked_condition(std::string definition);
-  uint32_t outside_regex(int64_t regex);
 
   // ---- scalars and listed values (read_scalars.cc)
 
@@ -269,7 +271,7 @@ class PlainReading {
   std::string question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
                        const std::vector<JsonId>& listed) const;
   PlainQuestions with_places(PlainQuestions questions) const;
-  // The same terminal for the same question.
+  // The terminal of the scalars of a schema, as JSON text, the same for the same schema.
   std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
 
   const JsonDocument& document_;
@@ -280,9 +282,9 @@ class PlainReading {
   uint64_t n_steps_ = 0;
   PlainSchema schema_;
   CharacterProperties properties_;
+  StringConditions strings_;
   KeyConditions keys_;
   PlainAlgebra algebra_;
-  size_t n_regexes_ = 0;
   std::deque<Context> contexts_;  // that of the root first
   Context* around_ = nullptr;     // of what is read
   std::vector<Later> later_;
@@ -292,7 +294,6 @@ class PlainReading {
   std::unordered_map<uint32_t, std::vector<JsonId>> leads_;
   uint64_t n_looked_at_ = 0;  // of these
   TextMap<std::string, std::optional<uint32_t>> answers_;
-  TextMap<std::string, uint32_t> asked_conditions_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members
 };
 

@@ -203,7 +203,7 @@ uint32_t DeferredSchema::new_terminal(uint32_t index, bool distinct, KeyRole rol
 }
 
 std::string DeferredSchema::terminal_name(const PlainSchema::Terminal& terminal) const {
-  if (terminal.spelling == PlainSchema::Spelling::kOutside) return parts_.outside_names[terminal.outside];
+  if (terminal.spelling == PlainSchema::Spelling::kOutside) return schema_.outside(terminal).name;
   if (terminal.spelling != PlainSchema::Spelling::kListed) return std::string(terminal.name);
   std::string name;
   for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
@@ -229,7 +229,7 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
     case PlainSchema::Spelling::kOutside:
       break;
   }
-  return parts_.outside[terminal.outside]->in(*regexes_);
+  return schema_.outside(terminal).regex->in(*regexes_);
 }
 
 // A value as one symbol: a scalar that is one terminal is that terminal.
@@ -328,7 +328,7 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
 
 std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
                                         std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens) {
-  for (const auto& regex : parts->outside) builder.check_height(*regex);
+  for (const auto& scalars : parts->schema->all_outside()) builder.check_height(*scalars.regex);
   const uint32_t scope = builder.scope(parts->layout->ignore_once);
   if (parts->layout->ignored != nullptr)
     builder.ignore(scope, builder.portable(*parts->layout->ignored).value, parts->layout->ignored_name, {});

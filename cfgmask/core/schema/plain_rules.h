@@ -36,11 +36,9 @@ struct PlainLayout {
   bool ignore_once = false;
 };
 
-// A schema, and what it says in other words than the core's.
+// A schema, and how it is written.
 struct PlainSchemaParts {
   std::shared_ptr<const PlainSchema> schema;
-  OutsideRegexes outside = {};  // those that terminals of the schema refer to
-  std::vector<std::string> outside_names = {};
   std::shared_ptr<const PlainLayout> layout = std::make_shared<const PlainLayout>();
 };
 

@@ -243,12 +243,11 @@ uint32_t PlainSchema::add_key_condition(KeyCondition condition) {
   return at->second;
 }
 
-RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const {
+RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store) const {
   const auto regex_of = [&](uint32_t number) {
     const KeyCondition& condition = key_conditions_[number];
     if (condition.large) return store.key_set(condition.large);
-    return condition.terminal ? text_regex(terminals_[*condition.terminal], store, kAtOnce)
-                              : store.json_body(outside[condition.outside]->in(store));
+    return text_regex(terminals_[condition.terminal], store, kAtOnce);
   };
   std::vector<RegexId> conditions;
   for (uint32_t number : keys.met) conditions.push_back(regex_of(number));
@@ -263,6 +262,7 @@ RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store, const Outsi
 
 RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store, PlainPattern::Sequences how) const {
   if (terminal.spelling == Spelling::kListed) return store.key_set(terminal.listed);
+  if (terminal.spelling == Spelling::kOutside) return store.json_body(outside(terminal).regex->in(store));
   const Text& text = terminal.text;
   std::vector<RegexId> conditions;
   const bool is_bounded = text.minimum > 0 || text.maximum != kUnbounded;
@@ -298,8 +298,10 @@ std::optional<uint32_t> PlainSchema::numbers(NumberSet set, std::string definiti
       {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), {}, {}, 0, std::move(definition)});
 }
 
-uint32_t PlainSchema::outside(Kind kind, uint32_t regex, std::string definition) {
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, {}, {}, regex, std::move(definition)});
+uint32_t PlainSchema::outside(Kind kind, Outside scalars, std::string definition) {
+  const auto number = static_cast<uint32_t>(outside_.size());
+  outside_.push_back(std::move(scalars));
+  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, {}, {}, number, std::move(definition)});
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -529,9 +531,8 @@ void PlainSchema::finish_adding() {
   key_condition_ids_ = {};
   name_ids_ = {};
   for (KeyCondition& condition : key_conditions_) {
-    const auto* listed = condition.terminal ? &terminals_[*condition.terminal].listed : nullptr;
-    if (listed != nullptr && listed->size() >= kManyTexts)
-      condition.large = KeyList::of({listed->begin(), listed->end()});
+    const auto& listed = terminals_[condition.terminal].listed;
+    if (listed.size() >= kManyTexts) condition.large = KeyList::of({listed.begin(), listed.end()});
   }
   bytes_ = values_.bytes() + terminals_.bytes() + names_.size() * kNameBytes;
   find_orders();

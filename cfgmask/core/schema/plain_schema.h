@@ -34,8 +34,6 @@
 namespace cfgmask {
 
 using PlainValueId = Id<struct PlainValueTag>;
-// Those of scalars that the front end reads.
-using OutsideRegexes = std::vector<std::shared_ptr<const PortableRegex>>;
 
 class LargeChoice;
 class LargeNumbers;
@@ -65,7 +63,7 @@ class PlainSchema {
     // Of many listed strings or numbers; known after `finish_adding`.
     std::shared_ptr<const LargeChoice> large = {};
     std::shared_ptr<const LargeNumbers> large_numbers = {};
-    uint32_t outside = 0;         // which of the regexes that the caller has
+    uint32_t outside = 0;         // which regex of `outside`
     std::string definition = {};  // of those and of numbers that are not listed: the scalars as a schema
   };
   struct Member {
@@ -74,10 +72,14 @@ class PlainSchema {
     bool required;
     bool listed;  // among the properties; those come first
   };
-  // A condition on keys: that they are strings of a terminal, or of a regex of the caller, which is that of a string.
+  // Scalars that no list, pattern or range says: as a regex, and the name of their terminal.
+  struct Outside {
+    std::shared_ptr<const PortableRegex> regex;
+    std::string name;
+  };
+  // A condition on keys: that they are strings of a terminal.
   struct KeyCondition {
-    std::optional<uint32_t> terminal;
-    uint32_t outside = 0;
+    uint32_t terminal;
     std::string definition = {};                // as a schema
     std::shared_ptr<const KeyList> large = {};  // the keys, if they are many; known after `finish_adding`
   };
@@ -220,7 +222,7 @@ class PlainSchema {
                                          CharacterProperties& properties);
   // None: there are no such numbers. The definition is a schema of them, which listed ones need not have.
   std::optional<uint32_t> numbers(NumberSet set, std::string definition = {});
-  uint32_t outside(Kind kind, uint32_t regex, std::string definition);
+  uint32_t outside(Kind kind, Outside scalars, std::string definition);
   std::optional<uint32_t> some_listed(std::vector<std::string> texts);  // none for no texts
   // The number of a condition, the same for equal definitions.
   uint32_t add_key_condition(KeyCondition condition);
@@ -236,9 +238,9 @@ class PlainSchema {
   size_t n_values() const { return values_.size(); }
   const std::string& name_at(uint32_t name) const { return names_[name]; }
   const KeyCondition& key_condition(uint32_t number) const { return key_conditions_[number]; }
-  // The texts of keys; `outside` are the regexes of the caller.
-  RegexId keys_regex(const Keys& keys, RegexStore& store, const OutsideRegexes& outside) const;
-  // The texts of the strings of a terminal that is kAnyString, kListed or kText.
+  // The texts of keys.
+  RegexId keys_regex(const Keys& keys, RegexStore& store) const;
+  // The texts of the strings of a terminal; of one that is kOutside, its regex must be that of JSON strings.
   RegexId text_regex(const Terminal& terminal, RegexStore& store,
                      PlainPattern::Sequences how = PlainPattern::Sequences::kByPart) const;
   // Whether the items of an array, none equal to another, may have strings that never run out, and it needs no two.
@@ -268,6 +270,8 @@ class PlainSchema {
     return found;
   }
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
+  const Outside& outside(const Terminal& terminal) const { return outside_[terminal.outside]; }
+  const std::vector<Outside>& all_outside() const { return outside_; }
   // How many scalars a terminal plainly stands for, at least; 2**32 for very many.
   uint64_t count(const Terminal& terminal) const;
   // Whether it is plain that two terminals have no scalar in common.
@@ -368,6 +372,7 @@ class PlainSchema {
   std::vector<PlainPattern> patterns_;
   std::vector<const std::string*> pattern_texts_;
   TextMap<std::string, std::optional<uint32_t>> pattern_ids_;
+  std::vector<Outside> outside_;
   std::vector<KeyCondition> key_conditions_;
   TextMap<std::string, uint32_t> key_condition_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;

@@ -75,7 +75,7 @@ std::optional<PlainSchema::Text> PlainReading::plain_text(const Said& said) {
   PlainSchema::Text text_of;
   text_of.minimum = count_or(said[kMinLength], 0);
   text_of.maximum = count_or(said[kMaxLength], kUnbounded);
-  bool is_plain = !said[kFormat] || !reader().formats_.contains(std::string(text(*said[kFormat])));
+  bool is_plain = !said[kFormat] || !reader().strings_->has_format(text(*said[kFormat]));
   if (said[kPattern]) {
     text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_, properties_);
     is_plain = is_plain && text_of.pattern.has_value();
@@ -245,9 +245,20 @@ PlainValueId PlainReading::constant(JsonId json, const std::string& pointer) {
 std::optional<uint32_t> PlainReading::ask_scalars(const std::string& schema, PlainSchema::Kind kind) {
   const auto [at, is_new] = answers_.try_emplace(schema, std::nullopt);
   if (!is_new) return at->second;
-  const auto regex = questions_.scalars(schema);
-  require(regex.has_value());
-  if (*regex >= 0) at->second = schema_.outside(kind, outside_regex(*regex), schema);
+  algebra_.work(kWorkPerRule * (kStepsPerQuestion + schema.size() / kCharactersPerStep));
+  if (kind == PlainSchema::kString) {
+    auto strings = strings_.strings(schema);
+    require(strings.has_value());
+    if (strings->regex != nullptr) {
+      at->second = schema_.outside(kind, {std::move(strings->regex), "STRING"}, schema);
+    } else {
+      at->second = schema_.some_listed(std::move(strings->listed));
+    }
+  } else {
+    auto numbers = questions_.numbers(schema);
+    require(numbers.has_value());
+    if (numbers->regex != nullptr) at->second = schema_.outside(kind, *std::move(numbers), schema);
+  }
   return at->second;
 }
 

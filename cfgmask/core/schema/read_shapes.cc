@@ -275,24 +275,13 @@ uint32_t PlainReading::pattern_condition(std::string_view pattern) {
   }
   std::string definition = "{\"type\":\"string\",\"pattern\":";
   JsonDocument::write_string(pattern, definition);
-  return asked_condition(definition + '}');
+  const auto terminal = ask_scalars(definition + '}', PlainSchema::kString);
+  return string_condition(terminal ? *terminal : schema_.listed({}));
 }
 
 uint32_t PlainReading::string_condition(uint32_t terminal) {
   std::string definition = schema_.definition(terminal);
-  if (schema_.terminal(terminal).spelling == PlainSchema::Spelling::kOutside)
-    return asked_condition(std::move(definition));
-  return schema_.add_key_condition({terminal, 0, std::move(definition)});
-}
-
-uint32_t PlainReading::asked_condition(std::string definition) {
-  const auto [at, is_new] = asked_conditions_.try_emplace(definition, 0);
-  if (is_new) {
-    const auto regex = questions_.strings(definition);
-    require(regex.has_value());
-    at->second = schema_.add_key_condition({std::nullopt, outside_regex(*regex), std::move(definition)});
-  }
-  return at->second;
+  return schema_.add_key_condition({terminal, std::move(definition)});
 }
 
 void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer,
@@ -307,11 +296,6 @@ void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, co
     allowed.classes.push_back({{{string_condition(*either)}, {}}, PlainSchema::any()});
   }
   algebra_.restrict_keys(allowed, object);
-}
-
-uint32_t PlainReading::outside_regex(int64_t regex) {
-  n_regexes_ = std::max(n_regexes_, static_cast<size_t>(regex) + 1);
-  return static_cast<uint32_t>(regex);
 }
 
 }  // namespace cfgmask

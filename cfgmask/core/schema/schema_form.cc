@@ -206,7 +206,7 @@ bool FormReading::is_any_string(uint32_t terminal) const {
 // What the strings of a terminal say; nullopt where that is not known.
 std::optional<RegexId> FormReading::body(const PlainSchema::Terminal& terminal, RegexStore& r) const {
   if (terminal.spelling != Spelling::kOutside) return schema_.text_regex(terminal, r);
-  const RegexId whole = parts_.outside[terminal.outside]->in(r);
+  const RegexId whole = schema_.outside(terminal).regex->in(r);
   if (r.kind(whole) != RegexKind::kJsonString) return std::nullopt;
   return r.json_body(whole);
 }
@@ -214,7 +214,7 @@ std::optional<RegexId> FormReading::body(const PlainSchema::Terminal& terminal, 
 // A number or a word, as JSON writes it.
 RegexId FormReading::json(const PlainSchema::Terminal& terminal, RegexStore& r) const {
   if (terminal.spelling == Spelling::kWord) return r.literal(terminal.name);
-  if (terminal.spelling == Spelling::kOutside) return parts_.outside[terminal.outside]->in(r);
+  if (terminal.spelling == Spelling::kOutside) return schema_.outside(terminal).regex->in(r);
   if (terminal.large_numbers) return terminal.large_numbers->regex(r, parts_.layout->numbers);
   return terminal.numbers->regex(r, parts_.layout->numbers, NumberSet::Exponents::kYes);
 }

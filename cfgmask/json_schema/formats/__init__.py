@@ -53,7 +53,7 @@ FORMATS: dict[str, Format] = {
     "uri-template": Format(uris.URI_TEMPLATE),
     "json-pointer": Format(pointers.JSON_POINTER),
     "relative-json-pointer": Format(pointers.RELATIVE_JSON_POINTER, pointers.POSSIBLE_RELATIVE_JSON_POINTER),
-    "regex": Format(ecma.ecma_regex, ".*"),
+    "regex": Format(ecma.REGEX, ".*"),
 }
 
 

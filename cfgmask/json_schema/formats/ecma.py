@@ -12,8 +12,7 @@ narrower than the standard allows:
 
 from __future__ import annotations
 
-from cfgmask.grammar.regex_tree import Alternation, Concatenation, RegexTree, Repetition
-from cfgmask.json_schema.formats.pattern import one_of, read
+from cfgmask.json_schema.formats.pattern import one_of
 
 MAX_DEPTH = 5
 _DEPTH_IN_LOOKAROUND = 1
@@ -43,19 +42,22 @@ _CHARACTER = one_of(r"[^\\\]-]", _ESCAPE_IN_CLASS, *_RANGES)
 _CLASS = rf"\[\^?-?{_CHARACTER}*-?\]"
 
 
-def ecma_regex() -> RegexTree:
-    """Patterns with groups of bounded depth. Linear in that depth."""
-    quantifier = Repetition(read(_QUANTIFIER), 0, 1)
-    simple = read(one_of(r"[^\^$\\.*+?()\[\]{}|]", r"\.", _ESCAPE, _CLASS))
+def _patterns() -> str:
+    simple = one_of(r"[^\^$\\.*+?()\[\]{}|]", r"\.", _ESCAPE, _CLASS)
+    quantified = f"{simple}(?:{_QUANTIFIER})?"
     # What stands between two bars may be empty, so a bar is one term more.
-    terms = [read(r"[\^$|]|\\[bB]"), Concatenation((simple, quantifier))]
-    patterns: list[RegexTree] = []
+    terms = [r"[\^$|]", r"\\[bB]", quantified]
+    patterns: list[str] = []
     for depth in range(MAX_DEPTH + 1):
-        groups: list[RegexTree] = []
+        groups: list[str] = []
         if depth:
             # Masks cost what the pattern has parts, shared ones counted each time: once for each depth must do.
             inside = patterns[min(depth - 1, _DEPTH_IN_LOOKAROUND)]
-            groups.append(Concatenation((read(r"\((?:\?:)?"), patterns[depth - 1], read(r"\)"), quantifier)))
-            groups.append(Concatenation((read(r"\(\?<?[=!]"), inside, read(r"\)"))))
-        patterns.append(Repetition(Alternation((*terms, *groups)), 0, None))
+            groups.append(rf"\((?:\?:)?{patterns[depth - 1]}\)(?:{_QUANTIFIER})?")
+            groups.append(rf"\(\?<?[=!]{inside}\)")
+        patterns.append(f"{one_of(*terms, *groups)}*")
     return patterns[MAX_DEPTH]
+
+
+# Patterns with groups of bounded depth.
+REGEX = _patterns()

@@ -1,0 +1,276 @@
+#include "schema/string_conditions.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <utility>
+
+#include "schema/pattern_search.h"
+#include "schema/pattern_trees.h"
+#include "schema/plain_pattern.h"
+#include "util/limits.h"
+
+namespace cfgmask {
+
+namespace {
+
+using Json = JsonDocument::Kind;
+
+// The derivatives of one search, and of all searches of a schema; and the nodes that these may make.
+constexpr uint64_t kMaxSearchSteps = 200'000;
+constexpr uint64_t kMaxSteps = 400'000;
+constexpr size_t kMaxNodes = 2'000'000;
+
+}  // namespace
+
+std::optional<StringConditions::Strings> StringConditions::strings(const std::string& schema) {
+  if (auto known = known_->find(schema)) return known;
+  const auto document = JsonDocument::parse(schema, max_nesting_);
+  if (!document) return std::nullopt;
+  data_ = {};
+  made_.clear();
+  if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
+  try {
+    Set found = read(*document, document->root());
+    Strings strings;
+    if (!found.listed.empty()) {
+      require(found.pattern.is_nothing);
+      strings.listed = std::move(found.listed);
+    } else if (!found.pattern.is_nothing) {
+      const Tree whole = data_.json_string(tree(found.pattern), JsonEscapes::kAny);
+      require(data_.height(whole) <= max_nesting_ * RegexData::kHeightPerNesting);
+      strings.regex = std::make_shared<const PortableRegex>(data_);
+    }
+    known_->keep(schema, strings);
+    return strings;
+  } catch (const NotRead&) {
+    return std::nullopt;
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+}
+
+// ---- what a schema says
+
+StringConditions::Set StringConditions::read(const JsonDocument& document, JsonId schema) {
+  require(document.kind(schema) == Json::kObject);
+  const auto parts = document.member(schema, "allOf");
+  return parts ? combined(document, *parts, document.member(schema, "not")) : described(document, schema);
+}
+
+StringConditions::Set StringConditions::combined(const JsonDocument& document, JsonId parts,
+                                                 std::optional<JsonId> hole) {
+  Set found;
+  for (JsonId part : document.items(parts)) found = both(found, read(document, part));
+  if (!hole) return found;
+  const auto holes = document.member(*hole, "anyOf");
+  require(holes.has_value());
+  std::vector<Set> taken;
+  std::vector<std::string> listed;
+  for (JsonId each : document.items(*holes)) {
+    Set some = read(document, each);
+    if (some.pattern.is_nothing && !some.possible) {
+      listed.insert(listed.end(), some.listed.begin(), some.listed.end());
+    } else {
+      taken.push_back(std::move(some));
+    }
+  }
+  if (!listed.empty()) taken.insert(taken.begin(), exactly(std::move(listed)));
+  for (const Set& some : taken) {
+    const Set widest{some.listed, some.widest(), std::nullopt};
+    if (!both(found, widest).is_empty()) found = both(found, complement(some));
+  }
+  return found;
+}
+
+StringConditions::Set StringConditions::described(const JsonDocument& document, JsonId schema) {
+  std::optional<Set> listed;
+  Set found;
+  Pattern length;
+  const auto count = [&](JsonId number) {
+    uint32_t value = 0;
+    const std::string_view digits = document.text(number);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    require(error == std::errc() && end == digits.data() + digits.size());
+    return value;
+  };
+  std::optional<Set> pattern;
+  std::optional<Set> format;
+  for (const auto& [key, value] : document.members(schema)) {
+    const std::string_view keyword = document.key_text(key);
+    if (keyword == "type") {
+      require(document.kind(value) == Json::kString && document.text(value) == "string");
+    } else if (keyword == "enum") {
+      std::vector<std::string> texts;
+      for (JsonId item : document.items(value)) {
+        require(document.kind(item) == Json::kString);
+        texts.emplace_back(document.text(item));
+      }
+      listed = exactly(std::move(texts));
+    } else if (keyword == "minLength") {
+      length.minimum = count(value);
+    } else if (keyword == "maxLength") {
+      length.maximum = count(value);
+    } else if (keyword == "pattern") {
+      pattern = found_in(document.text(value));
+    } else if (keyword == "format") {
+      format = of_format(document.text(value));
+    } else {
+      // Which draft it is says nothing about strings.
+      require(keyword == "$schema");
+    }
+  }
+  length.is_nothing = length.minimum > length.maximum;
+  found = of(std::move(length));
+  for (const auto* condition : {&pattern, &format}) {
+    if (*condition) found = both(found, **condition);
+  }
+  return listed ? both(*listed, found) : found;
+}
+
+StringConditions::Set StringConditions::found_in(std::string_view pattern) {
+  Pattern found;
+  if (const auto plain = PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_)) {
+    RegexDataMaker maker(data_);
+    found.conditions.push_back({PatternTrees(*plain, maker).search(characters(0, kUnbounded))});
+  } else if (const auto searched = PatternSearch::find(pattern, max_nesting_, properties_, data_)) {
+    found.is_nothing = !searched->texts;
+    if (searched->texts) found.conditions.push_back({*searched->texts});
+    found = live(std::move(found));
+  } else {
+    const Regex regex = ask_pattern_(std::string(pattern));
+    require(regex != nullptr);
+    found.conditions.push_back({data_.append(regex->data())});
+  }
+  return of(std::move(found));
+}
+
+StringConditions::Set StringConditions::of_format(std::string_view name) {
+  if (!known_->has_format(name)) return {};
+  const auto regexes = known_->format(name, ask_format_);
+  require(regexes.generated != nullptr);
+  Set found;
+  found.pattern.conditions.push_back({data_.append(regexes.generated->data())});
+  if (regexes.possible != nullptr) {
+    found.possible.emplace();
+    found.possible->conditions.push_back({data_.append(regexes.possible->data())});
+  }
+  return found;
+}
+
+// ---- sets
+
+StringConditions::Set StringConditions::exactly(std::vector<std::string> texts) {
+  TextSet<std::string> seen;
+  Set found;
+  found.pattern.is_nothing = true;
+  for (std::string& text : texts) {
+    if (seen.insert(text).second) found.listed.push_back(std::move(text));
+  }
+  return found;
+}
+
+StringConditions::Set StringConditions::both(const Set& a, const Set& b) {
+  if (a.is_everything()) return b;
+  if (b.is_everything()) return a;
+  Set found;
+  add_common(a, b, found.listed);
+  add_common(b, a, found.listed);
+  if (a.possible || b.possible) found.possible = both(a.widest(), b.widest());
+  found.pattern = live(both(a.pattern, b.pattern));
+  return found;
+}
+
+// The listed texts of `a` that are in `b`, but for those that are there already.
+void StringConditions::add_common(const Set& a, const Set& b, std::vector<std::string>& found) {
+  if (a.listed.empty()) return;
+  const TextSet<std::string_view> known(found.begin(), found.end());
+  const TextSet<std::string_view> listed(b.listed.begin(), b.listed.end());
+  const RegexId regex = b.pattern.is_nothing ? RegexStore::nothing() : in_store(tree(b.pattern));
+  std::vector<std::string> common;
+  std::copy_if(a.listed.begin(), a.listed.end(), std::back_inserter(common), [&](const std::string& text) {
+    return !known.contains(text) && (listed.contains(text) || matches(regex, text));
+  });
+  found.insert(found.end(), common.begin(), common.end());
+}
+
+StringConditions::Set StringConditions::complement(const Set& a) {
+  Pattern unlisted;
+  unlisted.unwanted = a.listed;
+  if (!a.possible) return of(live(both(unlisted, opposite(a.pattern))));
+  Set found = of(live(both(unlisted, opposite(*a.possible))));
+  found.possible = both(unlisted, opposite(a.pattern));
+  return found;
+}
+
+// ---- patterns
+
+StringConditions::Pattern StringConditions::both(const Pattern& a, const Pattern& b) {
+  Pattern found = a;
+  found.conditions.insert(found.conditions.end(), b.conditions.begin(), b.conditions.end());
+  found.unwanted.insert(found.unwanted.end(), b.unwanted.begin(), b.unwanted.end());
+  found.minimum = std::max(a.minimum, b.minimum);
+  found.maximum = std::min(a.maximum, b.maximum);
+  found.is_nothing = a.is_nothing || b.is_nothing || found.minimum > found.maximum;
+  return found;
+}
+
+StringConditions::Pattern StringConditions::opposite(const Pattern& a) {
+  Pattern found;
+  const bool only_length = a.conditions.empty() && a.unwanted.empty();
+  if (a.is_nothing) return found;
+  if (a.is_everything()) {
+    found.is_nothing = true;
+  } else if (only_length && a.minimum == 0) {
+    found.minimum = a.maximum + 1;
+  } else if (only_length && a.maximum == kUnbounded) {
+    found.maximum = a.minimum - 1;
+  } else if (a.conditions.size() == 1 && a.unwanted.empty() && !a.is_bounded() && a.conditions[0].opposite) {
+    found.conditions.push_back({*a.conditions[0].opposite});
+  } else {
+    const Tree whole = tree(a);
+    found.conditions.push_back({data_.parts(RegexData::Kind::kComplement, {&whole, 1}), whole});
+  }
+  return found;
+}
+
+StringConditions::Pattern StringConditions::live(Pattern pattern) {
+  if (!pattern.is_nothing && !pattern.is_everything() && !pattern.conditions.empty()) {
+    pattern.is_nothing = regexes_->is_empty(in_store(tree(pattern)));
+  }
+  return pattern;
+}
+
+bool StringConditions::matches(RegexId regex, std::string_view text) {
+  for (const char c : text) regex = regexes_->derivative(regex, static_cast<uint8_t>(c));
+  return regexes_->nullable(regex);
+}
+
+StringConditions::Tree StringConditions::tree(const Pattern& pattern) {
+  std::vector<Tree> parts;
+  for (const auto& condition : pattern.conditions) parts.push_back(condition.tree);
+  if (!pattern.unwanted.empty()) {
+    const Tree texts = key_set(pattern.unwanted);
+    parts.push_back(data_.parts(RegexData::Kind::kComplement, {&texts, 1}));
+  }
+  if (pattern.is_bounded() || parts.empty()) parts.push_back(characters(pattern.minimum, pattern.maximum));
+  return parts.size() == 1 ? parts[0] : data_.parts(RegexData::Kind::kIntersection, parts);
+}
+
+StringConditions::Tree StringConditions::key_set(const std::vector<std::string>& texts) {
+  return data_.texts(RegexData::Kind::kKeySet, texts);
+}
+
+StringConditions::Tree StringConditions::characters(uint32_t minimum, uint32_t maximum) {
+  static constexpr std::array<CodePointRange, 2> kAny{{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
+  return data_.repetition(data_.ranges(RegexData::Kind::kCharClass, kAny), minimum, maximum);
+}
+
+RegexId StringConditions::in_store(Tree tree) {
+  require(regexes_->size() <= kMaxNodes && regexes_->n_search_steps() <= kMaxSteps);
+  made_.resize(data_.size());
+  return data_.make(*regexes_, tree, made_);
+}
+
+}  // namespace cfgmask

@@ -1,0 +1,111 @@
+// Strings under several conditions at once (patterns, formats, lengths, listed texts, and what is taken out of them) as
+// one regex. cfgmask/json_schema/strings.py defines these sets, and is what this is tested against.
+//
+// Threads: for one reading.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regex/regex.h"
+#include "regex/regex_data.h"
+#include "schema/character_properties.h"
+#include "schema/json_document.h"
+#include "schema/known_strings.h"
+
+namespace cfgmask {
+
+class StringConditions {
+ public:
+  using Regex = KnownStrings::Regex;
+  using Strings = KnownStrings::Strings;
+  // Of the texts in which a pattern is found that is not plain; null if the pattern is wrong or has no regex.
+  using AskPattern = std::function<Regex(const std::string& pattern)>;
+
+  StringConditions(std::shared_ptr<KnownStrings> known, AskPattern ask_pattern, KnownStrings::AskFormat ask_format,
+                   CharacterProperties& properties, uint64_t max_nesting)
+      : known_(std::move(known)),
+        ask_pattern_(std::move(ask_pattern)),
+        ask_format_(std::move(ask_format)),
+        properties_(properties),
+        max_nesting_(max_nesting) {}
+
+  // The strings of a schema, as JSON text: `type`, `enum` and the keywords for strings, or such schemas under `allOf`
+  // and `not`. nullopt for a schema that this does not read, and where it takes long to tell whether there are any.
+  std::optional<Strings> strings(const std::string& schema);
+
+ private:
+  // Numbers of nodes in the data of one question.
+  using Tree = uint32_t;
+  // Texts that meet all of some conditions.
+  struct Pattern {
+    // What matches; or what does not, with what this is the complement of.
+    struct Condition {
+      Tree tree;
+      std::optional<Tree> opposite = std::nullopt;
+    };
+
+    bool is_nothing = false;
+    std::vector<Condition> conditions = {};
+    std::vector<std::string> unwanted = {};
+    uint32_t minimum = 0;  // characters
+    uint32_t maximum = kUnbounded;
+
+    bool is_bounded() const { return minimum > 0 || maximum != kUnbounded; }
+    bool is_everything() const { return !is_nothing && conditions.empty() && unwanted.empty() && !is_bounded(); }
+  };
+  // The listed texts, and those that the pattern matches.
+  struct Set {
+    std::vector<std::string> listed = {};
+    Pattern pattern = {};
+    std::optional<Pattern> possible = std::nullopt;  // matches all that should, where the pattern is narrower
+
+    bool is_empty() const { return listed.empty() && pattern.is_nothing; }
+    bool is_everything() const { return listed.empty() && pattern.is_everything() && !possible; }
+    const Pattern& widest() const { return possible ? *possible : pattern; }
+  };
+  struct NotRead {};
+
+  static void require(bool holds) {
+    if (!holds) throw NotRead();
+  }
+
+  Set read(const JsonDocument& document, JsonId schema);
+  Set combined(const JsonDocument& document, JsonId parts, std::optional<JsonId> hole);
+  Set described(const JsonDocument& document, JsonId schema);
+  Set found_in(std::string_view pattern);
+  Set of_format(std::string_view name);
+
+  static Set exactly(std::vector<std::string> texts);
+  static Set of(Pattern pattern) { return {{}, std::move(pattern), std::nullopt}; }
+  Set both(const Set& a, const Set& b);
+  void add_common(const Set& a, const Set& b, std::vector<std::string>& found);
+  Set complement(const Set& a);
+  static Pattern both(const Pattern& a, const Pattern& b);
+  Pattern opposite(const Pattern& a);
+  // The same; nothing if no text matches.
+  Pattern live(Pattern pattern);
+
+  Tree tree(const Pattern& pattern);
+  Tree key_set(const std::vector<std::string>& texts);
+  Tree characters(uint32_t minimum, uint32_t maximum);
+  bool matches(RegexId regex, std::string_view text);
+  RegexId in_store(Tree tree);
+
+  std::shared_ptr<KnownStrings> known_;
+  AskPattern ask_pattern_;
+  KnownStrings::AskFormat ask_format_;
+  CharacterProperties& properties_;
+  uint64_t max_nesting_;
+  RegexData data_;                            // of the question
+  std::vector<std::optional<RegexId>> made_;  // of its nodes
+  std::unique_ptr<RegexStore> regexes_ = {};  // made when a search needs it
+};
+
+}  // namespace cfgmask
