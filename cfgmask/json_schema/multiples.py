@@ -2,11 +2,11 @@
 
 Where numbers have a common multiple that the core can count in, these decimals are one node (`combined`).
 
-Those of one number may also be told without it (`multiples`). With the point moved far enough to the right, the step is
-an integer: a product of twos and fives, times a number that has neither. Multiples of the first are told by their last
-digits, those of the second by the remainder of all digits; where the point stands does not matter to that, since 10 has
-an inverse. Where there would be too many last digits to list, remainders of the whole step are kept, for each number of
-digits after the point on its own.
+Where there is none, those of one number may be told without it (`multiples`). With the point moved far enough to the
+right, the step is an integer: a product of twos and fives, times a number that has neither. Multiples of the first are
+told by their last digits, those of the second by the remainder of all digits; where the point stands does not matter to
+that, since 10 has an inverse. Where there would be too many last digits to list, remainders of the whole step are kept,
+for each number of digits after the point on its own.
 """
 
 from __future__ import annotations

@@ -279,9 +279,9 @@ def _point_zeros(shape: NumberShape, zeros: int | None) -> RegexTree:
 
 def _multiples(shape: NumberShape, step: Number, zeros: int | None) -> RegexTree:
     """The multiples of the shape's step between its bounds."""
-    spelled = multiples(step, zeros, shape.plain)
-    if spelled is None and (found := _as_one((shape,), zeros)) is not None:
+    if (found := _as_one((shape,), zeros)) is not None:
         return found
+    spelled = multiples(step, zeros, shape.plain)
     if spelled is None:
         if count(shape, MAX_LISTED) is None:
             raise NoRegex("whether a long number is a multiple of it takes too large a regex to tell")

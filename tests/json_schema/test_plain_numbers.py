@@ -21,9 +21,15 @@ NUMBERS = st.one_of(
     st.builds(lambda s, w, f: f"{s}{w.lstrip('0') or '0'}{f and '.' + f}", st.sampled_from(["", "-"]), DIGITS, DIGITS),
     st.sampled_from(["1e2", "-1E-2", "2.50e1", "0e9", "-0.0", "99.99", "100.00", "123456789012345678901.5", "1e-30"]),
 )
+STEPS = st.sampled_from(
+    ["1", "2", "3", "5", "7", "1e1", "12", "7919", "123456789012345678", "2.5", "0.5", "0.25", "1.20", "0.01", "1e-3"]
+)
 BOUNDS = st.fixed_dictionaries(
     {"type": st.sampled_from(["number", "integer"])},
-    optional=dict.fromkeys(["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"], NUMBERS),
+    optional={
+        **dict.fromkeys(["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"], NUMBERS),
+        "multipleOf": STEPS,
+    },
 )
 LISTED = st.lists(NUMBERS, min_size=1, max_size=4)
 
@@ -55,6 +61,7 @@ def admits(schema: dict[str, Any], value: Fraction) -> bool:
     bounds = {key: Fraction(bound) for key, bound in schema.items() if key[:2] in ("mi", "ma", "ex")}
     return (
         (schema["type"] == "number" or value.denominator == 1)
+        and ("multipleOf" not in schema or value % Fraction(schema["multipleOf"]) == 0)
         and value >= bounds.get("minimum", value)
         and value <= bounds.get("maximum", value)
         and ("exclusiveMinimum" not in bounds or value > bounds["exclusiveMinimum"])
@@ -88,6 +95,10 @@ def test_exact_arithmetic(schema: dict[str, Any], listed: list[str] | None, othe
     schema |= {} if listed is None else {"enum": listed}
     grammar = compiled(text_of(schema))
     numbers = [schema[key] for key in schema if key[:2] in ("mi", "ma", "ex")] + (listed or []) + others
+    if "multipleOf" in schema:
+        step = Fraction(schema["multipleOf"])
+        numbers += [decimal(Fraction(number) // step * step + n * step) for number in numbers for n in (-1, 0, 1, 2)]
+        numbers.append(schema["multipleOf"])
     for text in [spelled for number in numbers for spelled in near(number)]:
         zeros = len(text) - len(text.rstrip("0"))
         if is_spelled(text) and (("." not in text) or zeros <= 4):
@@ -128,6 +139,11 @@ def test_combinations(
         '{"enum":[[1.50,-2e3]]}',
         '{"type":"integer"}',
         '{"type":"number","minimum":1e-30,"maximum":1e30}',
+        '{"type":"number","multipleOf":0.5,"minimum":1,"maximum":1}',
+        '{"type":"integer","multipleOf":7919,"minimum":100}',
+        '{"type":"integer","multipleOf":5,"minimum":-4,"maximum":4}',
+        '{"type":"number","multipleOf":0.25,"maximum":-0.1}',
+        f'{{"$schema":"{DRAFT_4}","type":"integer","multipleOf":2.5,"minimum":1}}',
     ],
 )
 def test_forms(schema: str) -> None:

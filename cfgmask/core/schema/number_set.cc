@@ -55,8 +55,24 @@ NumberSet NumberSet::to(Bound high) {
   return found;
 }
 
+NumberSet NumberSet::multiples(const NumberStep& step) {
+  NumberSet found(step.is_integer() ? Integers::kYes : Integers::kNo);
+  if (!step.is_one()) found.step_ = step;
+  return found;
+}
+
+std::pair<std::optional<NumberStep>, bool> NumberSet::common_step(const NumberSet& a, const NumberSet& b) {
+  const auto x = a.step();
+  const auto y = b.step();
+  if (!x || !y) return {x ? x : y, true};
+  const auto found = NumberStep::common(*x, *y);
+  return {found, found.has_value()};
+}
+
 NumberSet NumberSet::operator&(const NumberSet& other) const {
-  NumberSet both(std::max(integers_, other.integers_));
+  const auto step = common_step(*this, other).first;
+  NumberSet both = step ? multiples(*step) : NumberSet();
+  both.integers_ = std::max({both.integers_, integers_, other.integers_});
   both.low_ = tighter(low_, other.low_, 1);
   both.high_ = tighter(high_, other.high_, -1);
   both.values_ = values_ ? values_ : other.values_;
@@ -69,7 +85,7 @@ NumberSet NumberSet::operator&(const NumberSet& other) const {
 std::optional<NumberSet> NumberSet::operator-(const NumberSet& other) const {
   // Of the integers without a fraction, other spellings of the same numbers would be left.
   if (other.integers_ == Integers::kUnfractioned) return std::nullopt;
-  if (!values_) return outside(other);
+  if (!values_) return other.step_ ? std::nullopt : outside(other);
   std::vector<Decimal> left;
   std::copy_if(values_->begin(), values_->end(), std::back_inserter(left),
                [&](const Decimal& value) { return !other.admits(value); });
@@ -100,6 +116,8 @@ uint64_t NumberSet::count() const {
   if (is_empty()) return 0;
   if (!low_ || !high_) return kVeryMany;
   if (low_->value == high_->value) return 1;
+  // Both bounds are among them.
+  if (step_) return 2;
   if (integers_ == Integers::kNo) return kVeryMany;
   constexpr size_t kDigits = 18;
   if (std::max(low_->value.whole.size(), high_->value.whole.size()) > kDigits) return 2;
@@ -114,14 +132,18 @@ bool NumberSet::admits(const Decimal& value) const {
 bool NumberSet::is_inside(const Decimal& value) const {
   const Bound here{value};
   if ((low_ && apart(*low_, here)) || (high_ && apart(here, *high_))) return false;
-  return integers_ == Integers::kNo || value.is_integer();
+  return (integers_ == Integers::kNo || value.is_integer()) && (!step_ || step_->divides(value));
 }
 
 void NumberSet::tighten() {
   if (values_) {
     std::erase_if(*values_, [&](const Decimal& value) { return !is_inside(value); });
     low_ = high_ = std::nullopt;
+    step_ = std::nullopt;
     if (integers_ == Integers::kYes) integers_ = Integers::kNo;
+  } else if (step_) {
+    if (low_) low_ = Bound{step_->next(low_->value, low_->is_open)};
+    if (high_) high_ = Bound{step_->previous(high_->value, high_->is_open)};
   } else if (integers_ != Integers::kNo) {
     if (low_) {
       const bool leave = low_->is_open && low_->value.is_integer();
@@ -135,6 +157,9 @@ void NumberSet::tighten() {
 }
 
 RegexId NumberSet::plain_regex(RegexStore& store, uint32_t most, Exponents exponents) const {
+  if (step_ && integers_ == Integers::kNo)
+    return NumberSpelling(store, std::min(most, NumberSpelling::kMostOfDouble)).multiples(*step_, low_, high_, true);
+  if (step_) return NumberSpelling(store, most).multiples(*step_, low_, high_, false);
   if (integers_ != Integers::kNo && !values_) return NumberSpelling(store, most).integers(low_, high_, false);
   const NumberSpelling spelling(store, std::min(most, NumberSpelling::kMostOfDouble));
   const bool any_exponent = exponents == Exponents::kYes;
@@ -189,7 +214,8 @@ std::optional<std::string> NumberSet::start() const {
 }
 
 size_t NumberSet::hash() const {
-  size_t hash = mix(static_cast<size_t>(integers_) ^ mix(hash_of(low_) ^ mix(hash_of(high_))));
+  size_t hash = step_ ? mix(step_->units + step_->places) : 0;
+  hash = mix((hash + static_cast<size_t>(integers_)) ^ mix(hash_of(low_) ^ mix(hash_of(high_))));
   if (values_) {
     for (const Decimal& value : *values_) hash = mix(hash ^ hash_of(value));
   }
@@ -208,6 +234,7 @@ RegexId NumberSet::regex(RegexStore& store, const NumberStyle& style, Exponents 
   const NumberSpelling spelling(store, most);
   if (is_everything()) return any_exponent ? spelling.any() : spelling.without_exponents();
   if (values_) return spelling.listed(*values_, has_fraction);
+  if (step_) return spelling.multiples(*step_, low_, high_, has_fraction);
   if (integers_ != Integers::kNo) return spelling.integers(low_, high_, has_fraction);
   return any_exponent ? spelling.decimals(low_, high_) : spelling.decimals_without_exponents(low_, high_);
 }

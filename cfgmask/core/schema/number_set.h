@@ -1,15 +1,17 @@
-// Sets of numbers with exact bounds, and how JSON may spell them: what cfgmask/json_schema/{numbers,number_regex}.py
-// make of them, but for multiples and for what is taken out of a set.
+// Sets of numbers with exact bounds, multiples of a step perhaps, and how JSON may spell them: what
+// cfgmask/json_schema/{numbers,number_regex}.py make of them, but for what is taken out of a set.
 //
 // Threads: values.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "regex/regex.h"
 #include "schema/decimal.h"
+#include "schema/number_step.h"
 
 namespace cfgmask {
 
@@ -43,16 +45,22 @@ class NumberSet {
   // Exactly these.
   static NumberSet of(std::vector<Decimal> values);
 
-  // The numbers of both sets.
+  static NumberSet multiples(const NumberStep& step);
+
+  // Whether the steps of two sets have a common multiple that is not too large.
+  static bool can_meet(const NumberSet& a, const NumberSet& b) { return common_step(a, b).second; }
+  // The numbers of both sets, which can meet.
   NumberSet operator&(const NumberSet& other) const;
   // The numbers that are in the first set alone; nullopt where these are two ranges, or more than bounds tell them.
   std::optional<NumberSet> operator-(const NumberSet& other) const;
   static NumberSet from(Bound low);
   static NumberSet to(Bound high);
 
-  bool is_everything() const { return integers_ == Integers::kNo && !low_ && !high_ && !values_; }
+  bool is_everything() const { return integers_ == Integers::kNo && !step_ && !low_ && !high_ && !values_; }
   bool is_empty() const;
   bool is_listed() const { return values_.has_value(); }
+  // Whether they are multiples of another number than one.
+  bool has_step() const { return step_.has_value(); }
   // The values in ascending order of a set that is only a list of them; null for others.
   const std::vector<Decimal>* listed() const { return values_ && integers_ == Integers::kNo ? &*values_ : nullptr; }
   // How many numbers there are, exactly where that is less than kVeryMany and easily told, otherwise at least so many.
@@ -72,6 +80,11 @@ class NumberSet {
   bool operator==(const NumberSet&) const = default;
 
  private:
+  // None: any number; and false if it has too many digits.
+  static std::pair<std::optional<NumberStep>, bool> common_step(const NumberSet& a, const NumberSet& b);
+  std::optional<NumberStep> step() const {
+    return step_ || integers_ == Integers::kNo ? step_ : std::optional(NumberStep{});
+  }
   RegexId plain_regex(RegexStore& store, uint32_t most, Exponents exponents) const;
   // The numbers of a range that doubles tell from those outside, for runs of so many digits.
   NumberSet within_doubles(uint32_t most) const;
@@ -80,10 +93,11 @@ class NumberSet {
   bool admits(const Decimal& value) const;
   // Whether a value meets all but being listed.
   bool is_inside(const Decimal& value) const;
-  // The same set with values that are checked, and bounds that are members of it where there are integers alone.
+  // The same set with values that are checked, and bounds that are members of it where there are multiples alone.
   void tighten();
 
   Integers integers_ = Integers::kNo;
+  std::optional<NumberStep> step_;  // an integer only of integers, and then more than one
   std::optional<Bound> low_;
   std::optional<Bound> high_;
   std::optional<std::vector<Decimal>> values_;

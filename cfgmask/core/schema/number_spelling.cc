@@ -1,9 +1,11 @@
 #include "schema/number_spelling.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "schema/doubles.h"
+#include "util/limits.h"
 
 namespace cfgmask {
 
@@ -106,6 +108,39 @@ RegexId NumberSpelling::printed(const Decimal& value) const {
 
 RegexId NumberSpelling::integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const {
   return join({with_sign(low, high, &NumberSpelling::whole_magnitudes), point_zeros(fraction)});
+}
+
+RegexId NumberSpelling::multiples(const NumberStep& step, const MaybeBound& low, const MaybeBound& high,
+                                  bool fraction) const {
+  if (low && high && low->value == high->value) return listed({low->value}, fraction);
+  const uint32_t most_places = step.is_integer() ? 0 : step.places + kMaxZeros;
+  const RegexId zeros = point_zeros(fraction && step.is_integer());
+  if (!low && !high) return join({optional(minus_), multiples_of(step, most_places, most_), zeros});
+  const RegexId spelled = join({optional(minus_), multiples_of(step, most_places, kUnbounded)});
+  const auto within = [&](const NumberSpelling& spelling) {
+    const RegexId between =
+        step.is_integer() ? spelling.integers(low, high, false) : spelling.decimals_without_exponents(low, high);
+    return r_.intersection({between, spelled});
+  };
+  const RegexId found = within(*this);
+  // Where none of so few digits is a multiple, their number has no bound.
+  const bool is_left = most_ == kUnbounded || has_texts(found);
+  return join({is_left ? found : within(NumberSpelling(r_, kUnbounded)), zeros});
+}
+
+bool NumberSpelling::has_texts(RegexId regex) const {
+  try {
+    return !r_.is_empty(regex);
+  } catch (const LimitExceeded&) {
+    return true;
+  }
+}
+
+RegexId NumberSpelling::multiples_of(const NumberStep& step, uint32_t most_places, uint32_t most) const {
+  const std::array words{
+      step.places, most, static_cast<uint32_t>(step.units), static_cast<uint32_t>(step.units >> 32), most_places,
+      0U,          0U};
+  return r_.multiples(words);
 }
 
 RegexId NumberSpelling::decimals(const MaybeBound& low, const MaybeBound& high) const {

@@ -48,6 +48,8 @@ class NumberSpelling {
   RegexId listed(RegexId whole, RegexId broken, bool fraction) const;
   // The bounds are integers, and not open.
   RegexId integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const;
+  // The multiples of a step, which the bounds are. `fraction`: integers may have one, of zeros.
+  RegexId multiples(const NumberStep& step, const MaybeBound& low, const MaybeBound& high, bool fraction) const;
   RegexId decimals(const MaybeBound& low, const MaybeBound& high) const;
   // The same, with exponents within the doubles where nothing else bounds them.
   RegexId doubles(const MaybeBound& low, const MaybeBound& high) const;
@@ -66,6 +68,10 @@ class NumberSpelling {
   RegexId exactly(size_t n_digits) const;
   RegexId point_zeros(bool fraction) const;
 
+  // Also where it takes long to tell.
+  bool has_texts(RegexId regex) const;
+  // Those without sign, of at most so many places, and of so many digits if nothing else bounds them.
+  RegexId multiples_of(const NumberStep& step, uint32_t most_places, uint32_t most) const;
   RegexId with_sign(const MaybeBound& low, const MaybeBound& high, Magnitudes magnitudes) const;
   RegexId whole_magnitudes(const Bound& low, const MaybeBound& high) const;
   RegexId decimal_magnitudes(const Bound& low, const MaybeBound& high) const;

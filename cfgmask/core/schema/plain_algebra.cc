@@ -138,7 +138,9 @@ void PlainAlgebra::finish() {
 void PlainAlgebra::join_numbers(PlainValueId id) {
   const auto is_condition = [&](uint32_t index) {
     const auto& terminal = schema_.terminal(index);
-    return terminal.kind == PlainSchema::kNumber && terminal.spelling == PlainSchema::Spelling::kOutside;
+    return terminal.spelling == PlainSchema::Spelling::kNumbers
+               ? terminal.numbers->has_step()
+               : terminal.kind == PlainSchema::kNumber && terminal.spelling == PlainSchema::Spelling::kOutside;
   };
   const auto only_condition = [&](PlainValueId alternative) -> std::optional<uint32_t> {
     const Value& held = schema_.at(schema_.resolved(alternative));
@@ -552,7 +554,8 @@ std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
   asked += ',';
   asked += schema_.definition(b);
   asked += "]}";
-  if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers)
+  if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers &&
+      NumberSet::can_meet(*s.numbers, *t.numbers))
     return schema_.numbers(*s.numbers & *t.numbers, std::move(asked));
   return ask(asked, s.kind);
 }

@@ -380,7 +380,8 @@ bool PlainSchema::plainly_apart(const Terminal& a, const Terminal& b) const {
   if (a.kind != b.kind) return true;
   if (a.spelling == Spelling::kWord && b.spelling == Spelling::kWord) return a.name != b.name;
   if (a.spelling == Spelling::kListed && b.spelling == Spelling::kListed) return share_none(a.listed, b.listed);
-  if (a.spelling == Spelling::kNumbers && b.spelling == Spelling::kNumbers) return (*a.numbers & *b.numbers).is_empty();
+  if (a.spelling == Spelling::kNumbers && b.spelling == Spelling::kNumbers)
+    return NumberSet::can_meet(*a.numbers, *b.numbers) && (*a.numbers & *b.numbers).is_empty();
   const auto has_none_of = [&](const Terminal& few, const Terminal& condition) {
     const auto texts = few_texts(few);
     return condition.spelling == Spelling::kText && !texts.empty() &&

@@ -93,7 +93,6 @@ std::optional<uint32_t> PlainReading::string(const Said& said) {
 
 std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, const std::vector<JsonId>& listed) {
   const std::string_view type = types.integers ? "integer" : "number";
-  if (said[kMultipleOf]) return scalar(type, said, kOfNumbers, listed);
   using Integers = NumberSet::Integers;
   const bool draft_4 = reader().exclusive_ == PlainReader::Exclusive::kBoolean;
   NumberSet set(!types.integers ? Integers::kNo : draft_4 ? Integers::kUnfractioned : Integers::kYes);
@@ -102,6 +101,13 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
     const bool is_marked = said[mark] && is(*said[mark], Json::kTrue);
     if (said[keyword]) set = set & side({decimal(*said[keyword]), is_marked});
     if (said[mark] && is_number(*said[mark])) set = set & side({decimal(*said[mark]), true});
+  }
+  if (said[kMultipleOf]) {
+    const auto step = NumberStep::of(decimal(*said[kMultipleOf]));
+    const auto multiples = step ? std::optional(NumberSet::multiples(*step)) : std::nullopt;
+    if (!multiples || !NumberSet::can_meet(set, *multiples)) return scalar(type, said, kOfNumbers, listed);
+    algebra_.work(kWorkPerRule * kStepsPerQuestion);
+    set = set & *multiples;
   }
   if (!listed.empty()) {
     std::vector<Decimal> values;
