@@ -87,14 +87,14 @@ class NumpyRows {
 
  private:
   struct Descr {
-    PyObject_HEAD;
+    PyObject head;
     PyTypeObject* type;
     char kind;
     char letter;
     char byte_order;
   };
   struct Array {
-    PyObject_HEAD;
+    PyObject head;
     char* data;
     int n_dimensions;
     Py_ssize_t* shape;
