@@ -85,10 +85,10 @@ def _unpickled(
 
 
 class Vocabulary:
-    """A tokenizer's vocabulary, byte for byte. Made by one of the `from_…` methods; immutable; for any thread.
+    """A tokenizer's vocabulary, byte for byte. Made by one of the `from_…` methods.
 
-    tokens          tuple of bytes: what each id writes in the middle of a text; b"" for an id without text.
-                    Ids of control tokens, of end tokens that a library names and of padding have none.
+    tokens          tuple with the bytes of each id in the middle of a text; b"" for an id without text. Control
+                    tokens, padding, and end tokens that a library names have no text.
     n_vocab         number of ids. Logits may be wider: ids from `n_vocab` on are never allowed.
     eos_token_ids   ids that end a text, the tokenizer's own end token first
     special_tokens  id of each control or added token by its exact text; grammars name them: `<|tool|>`
@@ -96,10 +96,11 @@ class Vocabulary:
     core            the compiled form; asking for it the first time costs about 70 ms for 128,256 tokens
     fingerprint     a hash of all but `encode`, the same in every process
 
-    A pickle holds all but `encode`, as `save` does, and equal ones are read as one object while somebody has it.
+    Threads: it is immutable, so any number of threads may use it.
+    Errors: the `from_…` methods raise VocabularyError if the vocabulary can't be read exactly, ImportError with the
+    extra to install if a library is missing, and OSError if a file can't be read.
 
-    Every method below raises VocabularyError where a vocabulary cannot be read exactly, and ImportError that names the
-    extra to install where a library is missing.
+    A pickle contains everything except `encode`, like a file of `save`. Unpickling equal vocabularies gives one object.
     """
 
     def __init__(self, parts: VocabularyParts) -> None:
@@ -182,7 +183,7 @@ class Vocabulary:
         encode          text -> ids; checked on sample texts. Compiled grammars keep it for `forced_tokens`, so one that
                         leads to a grammar compiled with it keeps both for ever
 
-        Raises TypeError where an argument is of another type.
+        Errors: TypeError for arguments of another type.
         Example: Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
         """
         _check_types(tokens, encode)
@@ -210,7 +211,7 @@ class Vocabulary:
         """The vocabulary of a GGUF file, the same as `from_llama` for a model loaded from it, but without `encode`.
 
         Reads the tokenizers `gpt2`, `llama`, `t5` and `gemma4` of GGUF; loads no model and needs no library.
-        Raises OSError where the file cannot be read. Cost: 0.3 s for 128,256 tokens.
+        Errors: OSError if the file can't be read. Cost: 0.3 s for 128,256 tokens.
         """
         from cfgmask.tokenizers.gguf import read_gguf
 
@@ -222,7 +223,7 @@ class Vocabulary:
     ) -> Vocabulary:
         """The vocabulary of a tiktoken encoding.
 
-        eos_token_id  the id or ids that end a text; None takes the special tokens that are known to by their names
+        eos_token_id  the id or ids that end a text; None: the special tokens with well-known names of end tokens
         Cost: 0.1 s for 128,256 tokens.
         """
         from cfgmask.tokenizers.tiktoken import read_tiktoken
@@ -251,8 +252,8 @@ class Vocabulary:
     ) -> Vocabulary:
         """The vocabulary of a sentencepiece processor, or of the model in a file.
 
-        eos_token_id  the id or ids that end a text; None takes the model's own, and pieces known to by their names
-        A file needs the library; models that normalise their text are refused. Cost: 0.1 s for 32,768 pieces.
+        eos_token_id  the id or ids that end a text; None: the model's own, and pieces with well-known names
+        A file needs the library; models that normalise their text are rejected. Cost: 0.1 s for 32,768 pieces.
         """
         from cfgmask.tokenizers.sentencepiece import read_sentencepiece
 
@@ -262,8 +263,8 @@ class Vocabulary:
     def from_tekken(cls, path: str | PathLike[str], *, eos_token_id: int | Sequence[int] | None = None) -> Vocabulary:
         """The vocabulary of a tekken file (`tekken.json`), which newer Mistral models have. Needs no library.
 
-        eos_token_id  the id or ids that end a text; None takes the special tokens that are known to by their names
-        Raises OSError where the file cannot be read. Cost: 0.5 s for 131,072 tokens.
+        eos_token_id  the id or ids that end a text; None: the special tokens with well-known names of end tokens
+        Errors: OSError if the file can't be read. Cost: 0.5 s for 131,072 tokens.
         """
         from cfgmask.tokenizers.tekken import read_tekken
 
@@ -274,7 +275,7 @@ class Vocabulary:
         """The vocabulary that `save` wrote. Needs no library.
 
         encode  text -> ids, which a file cannot hold; checked on sample texts
-        Raises OSError where the file cannot be read. Cost: 50 ms for 128,256 tokens.
+        Errors: OSError if the file can't be read. Cost: 50 ms for 128,256 tokens.
         """
         from cfgmask.tokenizers.saved import read_saved
 
@@ -287,7 +288,7 @@ class Vocabulary:
         """Write all but `encode` into a file, for `load` in another process. Raises OSError.
 
         A file that is there is replaced at once, when all is written; so is a symlink, and not what it points to.
-        Worth it where the tokenizer is slow to load: `from_transformers` takes twenty times as long as `load`.
+        Use it if the tokenizer is slow to load: `from_transformers` takes twenty times as long as `load`.
         """
         from cfgmask.tokenizers.saved import write_saved
 

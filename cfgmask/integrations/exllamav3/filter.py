@@ -32,9 +32,9 @@ class Filter(base.Filter):  # type: ignore[misc]  # exllamav3 may be missing whe
     tokenizer  that of the model
     compiled   a CompiledGrammar for `vocabulary_of(tokenizer)`
     The other arguments are those of exllamav3's own filters.
-    It ends where the text is complete and only an end token may follow. Steps are taken back by the matcher.
-    A text that meets a limit of `cfgmask.Limits` may only end, the log says so, and `error` is the limit: an exception
-    would end the generator, with all of its jobs.
+    It ends when the text is complete and only an end token may follow.
+    If a text crosses a limit of `cfgmask.Limits`, it may only end; the log says so, and `error` is the limit. An
+    exception would end the generator, with all of its jobs.
     Errors: TokenRejected for a token that the mask did not allow.
     """
 

@@ -19,8 +19,8 @@ class LogitsProcessor:
     """Masks the logits of one text: `generate(…, logits_processors=[LogitsProcessor(compiled)])`, a new one for each.
 
     compiled        a CompiledGrammar, or a Matcher to start from
-    max_new_tokens  a text is complete when they are written, end tokens not counted. None: it may be cut off
-    stall_after     as in `CompiledGrammar.matcher`. None: the text may repeat itself
+    max_new_tokens  a text is complete within this many tokens, end tokens not counted. None: it may be cut off
+    stall_after     guard against repetition, as for `CompiledGrammar.matcher`. None: no guard
     Errors: TokenRejected for a token that the mask did not allow; LimitExceeded.
     """
 

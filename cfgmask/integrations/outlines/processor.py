@@ -31,9 +31,9 @@ class LogitsProcessor(OutlinesLogitsProcessor):  # type: ignore[misc]  # outline
 
     model           the model of Outlines
     compiled        a CompiledGrammar, for `vocabulary_of(model)`
-    max_new_tokens  a text is complete when they are written, end tokens not counted. None: it may be cut off
-    stall_after     as in `CompiledGrammar.matcher`. None: the text may repeat itself
-    May be used for one text after another, or one batch; not for two at a time.
+    max_new_tokens  a text is complete within this many tokens, end tokens not counted. None: it may be cut off
+    stall_after     guard against repetition, as for `CompiledGrammar.matcher`. None: no guard
+    Use it for one text after another, or for one batch; not for two at a time.
     Errors: TokenRejected for a token that the mask did not allow; LimitExceeded.
     """
 
