@@ -209,11 +209,18 @@ def spelled_otherwise(text: str, rng: random.Random) -> str:
 
 
 def is_judged(text: str) -> bool:
-    """Whether the judge reads a text as it is written: no exponents without end, and all numbers are values."""
+    """Whether the judge reads a text as it is written: no endless exponents, all numbers are values, no key twice."""
     try:
-        return len(json.dumps(json.loads(text), allow_nan=False)) < 4 * len(text) + 40
+        value = json.loads(text, object_pairs_hook=_without_repeated_keys)
+        return len(json.dumps(value, allow_nan=False)) < 4 * len(text) + 40
     except (ValueError, RecursionError):
         return False
+
+
+def _without_repeated_keys(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(members)) < len(members):
+        raise ValueError("a key comes twice")
+    return dict(members)
 
 
 def still_wrong(schema: Any, wrong: Wrong) -> bool:
