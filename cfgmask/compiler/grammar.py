@@ -31,7 +31,7 @@ from cfgmask.source_file import read_source
 if TYPE_CHECKING:
     from cfgmask import _core
     from cfgmask.lark import Files, PlainGrammar
-    from cfgmask.regex import DialectName
+    from cfgmask.regex import DialectName, Digits
     from cfgmask.tags.tagged import Tagged
     from cfgmask.tools.answer import Answer
     from cfgmask.tools.read import Tool
@@ -599,13 +599,20 @@ class Grammar(Generic[Value_co]):
 
     @classmethod
     def from_regex(
-        cls, pattern: str, *, dialect: DialectName = "python", flags: str = "", limits: Limits | None = None
+        cls,
+        pattern: str,
+        *,
+        dialect: DialectName = "python",
+        flags: str = "",
+        digits: Digits = "unicode",
+        limits: Limits | None = None,
     ) -> Grammar[str]:
-        """The texts that a pattern matches as a whole. See docs/lark.md#regexes.
+        r"""The texts that a pattern matches as a whole. See docs/lark.md#regexes.
 
         pattern  the regular expression
         dialect  its syntax: "python", "rust" or "ecma" (ECMA-262, with the flag `u`)
         flags    letters of the dialect's flags, for example "i" to ignore case
+        digits   what `\d` matches: "unicode", as in the dialect; or "ascii", as in ECMA-262
         Groups such as `(?P<QUOTED_TEXT>)` and `(?P<TEXT_TOKEN>)` have the meaning that docs/lark.md gives them.
         Errors: GrammarError with every problem and its place; LimitExceeded.
         Cost: linear in the pattern.
@@ -615,13 +622,13 @@ class Grammar(Generic[Value_co]):
         _require_text("a pattern", pattern)
         limits = _limits(limits)
         span = Span(Source(PATTERN_SOURCE, pattern), 0, len(pattern))
-        expr = regex.parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits)
+        expr = regex.parse_extended(pattern, dialect=dialect, flags=flags, span=span, limits=limits, digits=digits)
         if isinstance(expr, Terminal):
             ir = _one_terminal("PATTERN", expr.regex, span)
         else:
             # Where the tokens of a regex begin is not for the longest match to decide.
             ir = GrammarIR((Rule("start", expr, span=span),), "start", lexer="complete")
-        arguments = {"pattern": pattern, "dialect": dialect, "flags": flags, "limits": limits}
+        arguments = {"pattern": pattern, "dialect": dialect, "flags": flags, "digits": digits, "limits": limits}
         return cls(ir, PATTERN_SOURCE)._made_by("regex", lambda: arguments)
 
     @classmethod

@@ -14,10 +14,11 @@ _LARK = re.compile(r"^\s*(?:\??start\b[^:=\n]*:(?![:=])|%(?:llguidance|cfgmask|g
 
 
 def request_grammar(kind: RequestKind, text: str, *, compact: bool = False) -> Grammar:
-    """The grammar of a request.
+    r"""The grammar of a request.
 
-    kind     "json": a JSON Schema; "json_object": any object; "regex": of Python's `re`, matched as a whole;
-             "grammar": Lark with a rule `start`, or else GBNF with a rule `root`; "choice": a list of texts in JSON;
+    kind     "json": a JSON Schema; "json_object": any object; "regex": of Python's `re`, matched as a whole, but
+             that `\d` is 0 to 9; "grammar": Lark with a rule `start`, or else GBNF with a rule `root`; "choice": a list
+             of texts in JSON;
              "structural_tag": see docs/structural_tags.md
     compact  whether JSON has no white space
     Errors: GrammarError; ValueError for JSON that is none; LimitExceeded.
@@ -28,7 +29,7 @@ def request_grammar(kind: RequestKind, text: str, *, compact: bool = False) -> G
     if kind == "json_object":
         return Grammar.from_json_schema({"type": "object"}, whitespace=whitespace)
     if kind == "regex":
-        return Grammar.from_regex(text)
+        return Grammar.from_regex(text, digits="ascii")
     if kind == "grammar":
         return Grammar.from_lark(text) if _LARK.search(text) else Grammar.from_gbnf(text)
     if kind == "choice":

@@ -125,9 +125,9 @@ class ResponseFormat:
             return Grammar.from_json_schema({"type": "object"}, limits=limits)
         if self.type == "json_schema":
             return Grammar.from_json_schema(text, limits=limits)
-        return (
-            Grammar.from_lark(text, limits=limits) if self.type == "lark" else Grammar.from_regex(text, limits=limits)
-        )
+        if self.type == "lark":
+            return Grammar.from_lark(text, limits=limits)
+        return Grammar.from_regex(text, digits="ascii", limits=limits)
 
 
 class CompiledFormats:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cfgmask.regex.reading import (
         Context,
         DialectName,
+        Digits,
         Lexeme,
         LexemeCase,
         has_lazy,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Context",
     "DialectName",
+    "Digits",
     "Lexeme",
     "LexemeCase",
     "has_lazy",

@@ -10,7 +10,7 @@ from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
 from cfgmask.regex.backreferences import without_backreferences
-from cfgmask.regex.dialects import Dialect, DialectName, dialect_of
+from cfgmask.regex.dialects import Dialect, DialectName, Digits, dialect_of
 from cfgmask.regex.excluded_words import excluded_words
 from cfgmask.regex.lazy import MAX_LAZY, is_lazy, report_too_many, without_lazy
 from cfgmask.regex.lexemes import Lexeme, LexemeCase
@@ -25,6 +25,7 @@ from cfgmask.regex.translate import Context, translate, translate_lexeme
 __all__ = [
     "Context",
     "DialectName",
+    "Digits",
     "Lexeme",
     "LexemeCase",
     "has_lazy",
@@ -44,6 +45,7 @@ def parse_regex(
     limits: Limits = Limits(),  # noqa: B008  # immutable
     source_name: str = "<pattern>",
     named_groups: bool = False,
+    digits: Digits = "unicode",
 ) -> RegexTree:
     r"""The tree of the texts that `pattern` matches.
 
@@ -53,6 +55,7 @@ def parse_regex(
     span         where the pattern stands in a larger source (character i at `span.start + i`); None: it is the source
     source_name  the name of that source, where `span` is None
     named_groups whether groups as `(?P<QUOTED_TEXT>)` mean more than grouping; see docs/lark.md
+    digits       which digits `\d` matches: "unicode", those of the dialect; "ascii"
 
     What a match captures plays no role, and which of several it is only for lexemes: lazy quantifiers mean the same as
     greedy ones but for the context "lexeme", where they end as soon as the rest of the pattern can match (`lazy.py`).
@@ -66,7 +69,7 @@ def parse_regex(
     once for each Unicode property that is used. Counts cost nothing.
     Assertions other than anchors take milliseconds, and are refused as too complex before they take many seconds.
     """
-    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups)
+    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups, digits=digits)
     tree = translate(syntax, rules, context, problems)
     problems.raise_if_any()
     return tree
@@ -116,6 +119,7 @@ def parse_extended(
     context: TokenContext = "text",
     span: Span,
     limits: Limits = Limits(),  # noqa: B008  # immutable
+    digits: Digits = "unicode",
 ) -> ir.Expr:
     """What a rule that is `pattern` holds: a terminal, or terminals and tokens where a group is a token.
 
@@ -126,7 +130,7 @@ def parse_extended(
         plain = plain_text(pattern, flags, limits)
         if plain is not None:
             return ir.Terminal(pattern, plain, span=span)
-    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, "", True)
+    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, "", True, digits=digits)
     if context == "lexeme" and is_lazy(syntax):
         message = "a lazy repetition beside groups that are tokens is not supported"
         problems.report("lazy-with-tokens", 0, len(pattern), message, "write what it may hold as a class")
@@ -144,13 +148,14 @@ def _parsed(
     source_name: str,
     named_groups: bool,
     max_lazy: int | None = None,
+    digits: Digits = "unicode",
 ) -> tuple[Problems, Node, Dialect]:
     size = len(pattern.encode(errors="surrogatepass"))
     if size > limits.max_source_bytes:
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
     place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
     problems = Problems(place)
-    rules = dialect_of(dialect, flags, NAMED_GROUPS if named_groups else frozenset())
+    rules = dialect_of(dialect, flags, NAMED_GROUPS if named_groups else frozenset(), digits)
     try:
         syntax = parse(pattern, rules, flags, problems, limits, max_lazy)
         return problems, syntax if rules.name == "rust" else without_backreferences(syntax), rules

@@ -138,7 +138,7 @@ class SetResolver:
         name = self._dialect.name
         if name == "ecma":
             return ECMA_SPACE if node.letter == "s" else ASCII_SHORTHANDS[node.letter]
-        if node.flags.ascii:
+        if node.flags.ascii or (node.letter == "d" and self._dialect.digits == "ascii"):
             return ASCII_SHORTHANDS[node.letter]
         return python_shorthand(node.letter) if name == "python" else rust_shorthand(node.letter)
 

@@ -622,7 +622,7 @@ class _Lowering:
         format = tool.format
         try:
             if format.syntax == "regex":
-                return Regex(parse_regex(format.definition, limits=self._limits), tool.name)
+                return Regex(parse_regex(format.definition, digits="ascii", limits=self._limits), tool.name)
             if format.syntax == "lark":
                 name = f"<{tool.name}>"
                 return Inner(parse_lark(format.definition, name=name, limits=self._limits, embedded=True), tool.at)
