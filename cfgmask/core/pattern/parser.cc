@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -25,17 +26,21 @@ constexpr uint64_t kTextCasedPerPart = 4;
 constexpr uint64_t kAnchorParts = 16;
 constexpr uint64_t kAssertionParts = 256;
 
+// Of most patterns.
+constexpr size_t kExpectedItems = 16;
+
 constexpr uint32_t kLargestCount = (uint32_t{1} << 31) - 1;
 
-// A group that is open (or the whole pattern) and what was read of it.
+// A group that is open (or the whole pattern). What was read of it stands in two lists of all open groups: a list for
+// each took a fortieth of the time to a first mask.
 struct OpenGroup {
   size_t start;
   SyntaxNode node;
   PatternFlags outer_flags;
   size_t branch_start;
-  bool reported = false;  // something was said of its head
-  std::vector<NodeId> branches = {};
-  std::vector<NodeId> items = {};
+  size_t first_branch;     // where its branches begin
+  size_t first_item;       // and the items of the branch that is read
+  bool reported = false;   // something was said of its head
   size_t height = 0;       // nesting inside of what was read so far
   size_t last_height = 0;  // that of the last item alone
 };
@@ -43,7 +48,8 @@ struct OpenGroup {
 class PatternParser {
  public:
   explicit PatternParser(PatternScanner& scan) : scan_(scan), dialect_(scan.dialect) {
-    groups_.push_back({0, {}, scan.flags, 0});
+    groups_.push_back({0, {}, scan.flags, 0, 0, 0});
+    items_.reserve(kExpectedItems);
   }
 
   NodeId parse() {
@@ -145,7 +151,7 @@ class PatternParser {
   void add(NodeId item, size_t height = 0, uint64_t parts = 1) {
     scan_.count(parts);
     OpenGroup& group = groups_.back();
-    group.items.push_back(item);
+    items_.push_back(item);
     group.last_height = height;
     group.height = std::max(group.height, height);
   }
@@ -154,21 +160,22 @@ class PatternParser {
     OpenGroup& group = groups_.back();
     scan_.count(1);
     const SyntaxNode node = scan_.node(Kind::kSequence, group.branch_start, scan_.position - 1);
-    group.branches.push_back(scan_.tree.add_parts(node, group.items));
-    group.items.clear();
+    branches_.push_back(scan_.tree.add_parts(node, items(group)));
+    items_.resize(group.first_item);
     group.branch_start = scan_.position;
   }
 
   void open() {
     const size_t start = scan_.position;
     const OpenGroup& around = groups_.back();
-    const bool first = groups_.size() == 1 && around.items.empty() && around.branches.empty();
+    const bool first = groups_.size() == 1 && items(around).empty() && branches(around).empty();
     const PatternFlags outer = scan_.flags;
     const GroupOpening opening = read_opening(scan_, names_, first);
     scan_.flags = opening.flags;
     if (opening.group) {
       scan_.check_nesting(groups_.size());
-      groups_.push_back({start, *opening.group, outer, scan_.position, opening.reported});
+      groups_.push_back(
+          {start, *opening.group, outer, scan_.position, branches_.size(), items_.size(), opening.reported});
     } else if (opening.node) {
       add(scan_.tree.add(*opening.node));
     } else if (opening.sets_flags && !first) {
@@ -188,7 +195,7 @@ class PatternParser {
   }
 
   void close() {
-    const OpenGroup group = std::move(groups_.back());
+    const OpenGroup group = groups_.back();
     groups_.pop_back();
     scan_.flags = group.outer_flags;
     const NodeId inside = body(group);
@@ -204,12 +211,21 @@ class PatternParser {
     add(made, group.height + 1, node.kind == Kind::kLookaround ? kAssertionParts : kGroupParts);
   }
 
+  // Takes what was read of the innermost group off the lists.
   NodeId body(const OpenGroup& group) {
-    const NodeId last = scan_.tree.add_parts(scan_.node(Kind::kSequence, group.branch_start), group.items);
-    if (group.branches.empty()) return last;
-    std::vector<NodeId> branches = group.branches;
-    branches.push_back(last);
-    return scan_.tree.add_parts(scan_.node(Kind::kChoice, group.start), branches);
+    const NodeId last = scan_.tree.add_parts(scan_.node(Kind::kSequence, group.branch_start), items(group));
+    items_.resize(group.first_item);
+    if (branches(group).empty()) return last;
+    branches_.push_back(last);
+    const NodeId choice = scan_.tree.add_parts(scan_.node(Kind::kChoice, group.start), branches(group));
+    branches_.resize(group.first_branch);
+    return choice;
+  }
+
+  // Of the innermost group.
+  std::span<const NodeId> items(const OpenGroup& group) const { return std::span(items_).subspan(group.first_item); }
+  std::span<const NodeId> branches(const OpenGroup& group) const {
+    return std::span(branches_).subspan(group.first_branch);
   }
 
   // A counted repetition, or a brace.
@@ -292,26 +308,25 @@ class PatternParser {
 
   // Takes the last item off the branch, if it may be repeated; of a text only its last character.
   std::optional<NodeId> repeatable(size_t start) {
-    OpenGroup& group = groups_.back();
-    const bool is_item = !group.items.empty() && scan_.tree[group.items.back()].kind != Kind::kSequence &&
-                         !is_bare_assertion(scan_.tree[group.items.back()]);
+    const bool is_item = !items(groups_.back()).empty() && scan_.tree[items_.back()].kind != Kind::kSequence &&
+                         !is_bare_assertion(scan_.tree[items_.back()]);
     if (!is_item) {
       scan_.report("nothing-to-repeat", start);
       return std::nullopt;
     }
-    const NodeId item = group.items.back();
+    const NodeId item = items_.back();
     const SyntaxNode node = scan_.tree[item];
     if (node.kind == Kind::kRepeat && !dialect_.stacked_repeats) {
       scan_.report("multiple-repeat", start);
       return std::nullopt;
     }
-    group.items.pop_back();
+    items_.pop_back();
     if (node.kind != Kind::kText || node.size < 2) return item;
     // Only plain runs are longer than one character, and in these offsets in text and pattern agree.
     SyntaxNode before = node;
     --before.end;
     --before.size;
-    group.items.push_back(scan_.tree.add(before));
+    items_.push_back(scan_.tree.add(before));
     SyntaxNode last = node;
     last.start = before.end;
     last.first += before.size;
@@ -327,6 +342,8 @@ class PatternParser {
   PatternScanner& scan_;
   const PatternDialect& dialect_;
   std::vector<OpenGroup> groups_;
+  std::vector<NodeId> branches_;
+  std::vector<NodeId> items_;
   GroupNames names_;
   uint64_t n_lazy_ = 0;
 };
