@@ -9,8 +9,10 @@ from __future__ import annotations
 import gc
 import importlib.util
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from statistics import median
@@ -112,6 +114,71 @@ def schema(sizes: tuple[int, ...], shape: str, repeat: int, vocab: Path, clock: 
             )
     titles = ["", "bytes", "`json.loads` (ms)", "reading (ms)", "`compile` and first mask (ms)"]
     click.echo(report.numbers_table(titles, rows))
+
+
+_TOKEN_NAME = re.compile(r"<[^<>\s\[][^<>\s]*>")
+
+# What a schema stands beside in a grammar: `@` is the schema, `<t>` a special token.
+BESIDE = {
+    "nothing": "start: @",
+    "a special token": "start: <t>? @",
+    "tokens with text": "start: <[1000-1010]>? @",
+    "a limited terminal before": 'start: t "x" @\nt[max_tokens=20]: /[a-z]*/',
+    "a limited terminal behind": "start: @ t\nt[max_tokens=20]: /[a-z]*/",
+    "a limited rule": 'start: (t "x")? @\nt[max_tokens=20]: "(" w ("," w)* ")"\nw: /[a-z]+/',
+    "a thought with a budget": "start: (<t> t <t>)? @\nt[max_tokens=100]: /(.|\\n)*/",
+    "a limit around": "start[max_tokens=10000]: @",
+}
+
+
+@main.command()
+@click.option("--repeat", default=4, show_default=True, help="Of so many the least is taken.")
+@click.option(
+    "--data", type=click.Path(exists=True, path_type=Path), default=SCHEMAS, help="A folder or file of MaskBench."
+)
+@runner.limit_option
+@runner.vocab_option
+@runner.clock_option
+def blocks(repeat: int, data: Path, limit: int | None, vocab: Path, clock: str) -> None:
+    """First masks of `%json` blocks beside other things in Lark grammars, by those of the schemas alone."""
+    vocabulary = vocabularies.load(vocab).vocabulary
+    token = next((name for name in vocabulary.special_tokens if _TOKEN_NAME.fullmatch(name)), "<[0]>")
+    alone: list[int] = []
+    times: dict[str, list[int]] = {name: [] for name in BESIDE}
+    for case in sample(read_schemas(data), limit):
+        try:
+            row = [
+                _least_first_mask(partial(cfgmask.Grammar.from_lark, source), vocabulary, repeat, clock)
+                for source in (of.replace("<t>", token).replace("@", f"%json {case.source}") for of in BESIDE.values())
+            ]
+            read = partial(cfgmask.Grammar.from_json_schema, case.source)
+            alone.append(_least_first_mask(read, vocabulary, repeat, clock))
+        except (cfgmask.GrammarError, cfgmask.LimitExceeded):
+            continue
+        for several, least in zip(times.values(), row, strict=True):
+            several.append(least)
+    rows = [["the schema alone", report.number(sum(alone) / 1e6), *["1"] * 3]]
+    for name, several in times.items():
+        ratios = sorted(one / of for one, of in zip(several, alone, strict=True))
+        shown = (sum(several) / sum(alone), median(ratios), ratios[len(ratios) * 9 // 10])
+        rows.append([name, report.number(sum(several) / 1e6), *map(report.number, shown)])
+    click.echo(
+        report.numbers_table([f"{len(alone)} schemas beside", "sum (ms)", "ratio of sums", "median ratio", "p90"], rows)
+    )
+
+
+def _least_first_mask(
+    read: Callable[[], cfgmask.Grammar], vocabulary: cfgmask.Vocabulary, repeat: int, clock: str
+) -> int:
+    """Nanoseconds from the text to the mask; what the vocabulary learns of a grammar is kept for the next."""
+    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
+    now = measure.CLOCKS[clock]
+    least: list[int] = []
+    for _ in range(repeat):
+        begin = now()
+        cfgmask.compile(read(), vocabulary).matcher().fill_mask(bits)
+        least.append(now() - begin)
+    return min(least)
 
 
 def _first_mask(text: str, vocabulary: cfgmask.Vocabulary, clock: measure.Clock) -> tuple[int, int, int]:

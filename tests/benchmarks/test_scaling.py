@@ -29,6 +29,7 @@ SMALL = VOCABULARIES.synthetic(600)
         (["grammar", "--size", "3", "--engine", "cfgmask"], 1),
         (["grammar", "--rules", "--size", "3", "--engine", "cfgmask"], 1),
         (["schema", "--bytes", "2000", "--repeat", "1"], len(SCHEMAS.SHAPES)),
+        (["blocks", "--limit", "2", "--repeat", "1"], 1 + len(SCALING.BESIDE)),
         (["text", "--bytes", "200", "--engine", "cfgmask"], 2),
         (["texts", "--texts", "1", "--texts", "2"], 2 * len(SERVING.KINDS)),
         (["threads", "--rows", "4", "--repeat", "1"], 2),
