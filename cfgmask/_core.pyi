@@ -148,36 +148,33 @@ class RegexTreeBuilder:
         counts beyond 31 bits.
         """
 
-ROW_TEXT: int
-ROW_PART: int
-"""In the symbols of `GrammarBuilder.variants`: the places of a row's text and part."""
+class GrammarBuilder:
+    """Takes a grammar's rules, whose bodies are expressions; `compile` makes it one. Used by `cfgmask.compiler` alone.
 
-class GrammarBuilder(RegexBuilder):
-    """Takes a grammar's rules one by one; `build` gives the `CompiledGrammar`. Used by `cfgmask.compiler` alone."""
+    Numbers of scopes, rules, rows and expressions are those that the methods return; the core numbers symbols itself.
+    A place is a number of the caller's, by which `Matcher.explain` asks where a symbol stands. Regexes are trees of
+    `cfgmask.grammar.regex_tree`; a tree object is read once. Raises LimitExceeded (max_nesting, which bounds the height
+    of trees), OverflowError for counts of regexes beyond 31 bits, and IndexError for numbers that are none.
+    """
 
-    def __init__(self, vocabulary: TokenTable, limits: dict[str, int] | None = None, shard: int = 0) -> None: ...
+    def __init__(self, max_nesting: int) -> None: ...
     def scope(self, ignore_once: bool) -> int: ...
     def ignore(
-        self, scope: int, regex: int, name: str, before: int | None = None, after: int | None = None
-    ) -> None: ...
-    def terminal(
         self,
-        regex: int,
         scope: int,
-        priority: int,
+        regex: RegexTree,
         name: str,
-        distinct: bool = False,
-        closes_set: bool = False,
-        lazy: bool = False,
-        before: int | None = None,
-        after: int | None = None,
-        max_tokens: int | None = None,
-    ) -> int: ...
-    def matches_text(self, terminal: int) -> bool: ...
-    def token_set(self, ids: Sequence[int], scope: int, name: str) -> int: ...
-    def nonterminal(
+        before: RegexTree | None = None,
+        after: RegexTree | None = None,
+    ) -> None: ...
+    def indenter(self, newline: RegexTree, scope: int, tab_len: int, name: str) -> None: ...
+    def rule(
         self,
-        name: str,
+        place: int,
+        parametric: bool = False,
+        capture: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
         opens_set: bool = False,
         required: Sequence[str] = (),
         minimum: int = 0,
@@ -185,31 +182,47 @@ class GrammarBuilder(RegexBuilder):
         endless: bool = False,
         holds: str = "values",
         step: tuple[int, int | None] = (0, None),
-    ) -> int: ...
-    def endless(self, terminal: int, what: str) -> None: ...
-    def step(self, terminal: int, step: tuple[int, int | None]) -> None: ...
-    def indent(self, is_dedent: bool, scope: int, name: str) -> int: ...
-    def role(self, terminal: int, role: str) -> None: ...
-    def indenter(self, newline: int, scope: int, tab_len: int, name: str) -> None: ...
-    def mark(self, nonterminal: int, capture: str, temperature: float | None) -> None: ...
-    def limit(self, nonterminal: int, max_tokens: int) -> None: ...
-    def is_closed(self, nonterminal: int) -> bool: ...
-    def suffix(self, terminal: int, body: int, end: int, capture: str) -> None: ...
-    def repeat(self, symbol: int, minimum: int, maximum: int | None) -> int: ...
-    def call(self, nonterminal: int, keep: int, set: int) -> int: ...
-    def call_counting(self, nonterminal: int, low: int, high: int, up: bool) -> int: ...
-    def alternative(
-        self, nonterminal: int, symbols: Sequence[int], condition: Sequence[tuple[str, bool, int, int, int]] = ()
-    ) -> None: ...
-    def plain_schema(
-        self, schema: PlainSchema, form: SchemaForm | None = None, tokens: Sequence[int] = ()
-    ) -> tuple[int, int]:
-        """Add a plain schema, of which rules are made when texts come to them; the symbol of its values, and its scope.
+        members: Sequence[tuple[str | None, int | None, int | None]] = (),
+    ) -> int:
+        """Add a rule, whose body `body` gives: the number by which others refer to it. What follows `opens_set`: its
+        bounds.
+        """
+    def body(self, rule: int, body: int) -> None: ...
+    def terminal(
+        self,
+        name: str,
+        regex: RegexTree,
+        scope: int,
+        place: int,
+        priority: int = 0,
+        distinct: bool = False,
+        closes_set: bool = False,
+        lazy: bool = False,
+        endless: str = "",
+        role: str = "",
+        step: tuple[int, int | None] = (0, None),
+        max_tokens: int | None = None,
+        before: RegexTree | None = None,
+        after: RegexTree | None = None,
+        suffix: tuple[RegexTree, RegexTree, str] | None = None,
+    ) -> int:
+        """Add a terminal, as an expression. Equal ones are one, which has the least of their places.
 
-        form    that the schema is written in, if that is not JSON, without the empty text; see `PlainSchema.in_form`
-        tokens  the symbols of the form's tokens
+        suffix  body, end, and the name under which the end is captured, or ""
+        """
+    def token_set(self, ids: int, scope: int, name: str, place: int) -> int:
+        """Add a token set, as an expression. `ids` is a number in what `compile` is given."""
+    def indent(self, is_dedent: bool, scope: int, name: str, place: int) -> int: ...
+    def reference(self, rule: int) -> int: ...
+    def call(self, rule: int, keep: int, set: int) -> int: ...
+    def call_counting(self, rule: int, low: int, high: int, up: bool) -> int: ...
+    def part(
+        self, schema: PlainSchema, form: SchemaForm | None, tokens: Sequence[int], may_be_empty: bool, place: int
+    ) -> int:
+        """Add a plain schema, of which rules are made when texts come to them, as an expression.
 
-        Raises LimitExceeded(max_nesting).
+        form    that the schema is written in, if that is not JSON; see `PlainSchema.in_form`
+        tokens  the form's tokens, which are token sets
         """
     def rows(
         self,
@@ -219,40 +232,38 @@ class GrammarBuilder(RegexBuilder):
         text_capture: str | None,
         schema_capture: str | None,
         scope: int,
-        form: SchemaForm | None = None,
-        tokens: Sequence[int] = (),
-    ) -> tuple[list[int], list[int]]:
-        """Add texts, and a plain schema for each; their symbols. `scope` is that of the texts.
+        form: SchemaForm | None,
+        tokens: Sequence[int],
+        text_place: int,
+        schema_place: int,
+    ) -> int:
+        """Add texts, and a plain schema for each. `scope` is that of the texts; the rest: as for `part`."""
+    def variants(self, rows: int, body: Sequence[int]) -> int:
+        """Add an alternative for each row, with the row's in place of `row_text` and `row_part`.
 
-        may_be_empty  whether the empty text is a value of the schema; form, tokens: as for `plain_schema`
-
-        In the order of their numbers: a terminal and a nonterminal for each text, a nonterminal for each schema, and
-        one for each schema's capture. Raises LimitExceeded.
+        It is a body, or stands in a choice that is one.
         """
-    def variants(self, nonterminal: int, symbols: Sequence[int], rows: tuple[list[int], list[int]]) -> None:
-        """Add an alternative for each row: the symbols, with the row's in place of `ROW_TEXT` and `ROW_PART`."""
-    def plain_lark(self, grammar: PlainLark) -> tuple[int, int, bool, bool, bool]:
-        """Add the rules of a plain grammar; what `build` is given of it, from `start` on.
+    def row_text(self) -> int: ...
+    def row_part(self) -> int: ...
+    def sequence(self, parts: Sequence[int]) -> int: ...
+    def choice(self, parts: Sequence[int]) -> int: ...
+    def repeat(self, body: int, minimum: int, maximum: int | None) -> int: ...
+    def guarded(self, body: int, condition: Sequence[tuple[str, bool, int, int, int]]) -> int: ...
+    def start(self, expression: int, scope: int, complete: bool, ignore_initial: bool, ignore_final: bool) -> None:
+        """Say what every text is: a rule, or a part. `scope` is that whose skips may stand at the ends of a text."""
+    def compile(
+        self, vocabulary: TokenTable, limits: dict[str, int], shard: int, token_ids: Sequence[Sequence[int]]
+    ) -> CompiledGrammar | list[int]:
+        """Bind the grammar to a vocabulary. The form takes no more, and stays with the compiled grammar.
 
-        Symbols have the numbers that they have where the grammar is handed over piece by piece. Raises LimitExceeded.
+        token_ids  those of token sets, by their numbers
+        returns    if the grammar has no text at all, the places of terminals that match none, and of rules whose limits
+                   hold none
+        Raises LimitExceeded.
         """
-    def build(
-        self,
-        vocabulary: TokenTable,
-        compile_anew: Callable[[], CompiledGrammar],
-        start: int,
-        start_scope: int,
-        complete: bool,
-        ignore_initial: bool,
-        ignore_final: bool,
-    ) -> CompiledGrammar:
-        """Raises ValueError where the start symbol matches nothing. The builder is spent.
 
-        vocabulary   the one that the builder was made for
-        compile_anew  does all of this once more; called where a text begins and so much was learnt from those before
-                     that a cache is as large as its limit, or half of another limit is used up
-        start_scope  the scope whose skips may stand at the ends of a text
-        """
+def compile_schema(schema: PlainSchema, vocabulary: TokenTable, limits: dict[str, int], shard: int) -> CompiledGrammar:
+    """Bind a plain schema to a vocabulary. Raises LimitExceeded."""
 
 def plain_pattern(
     pattern: str,
@@ -330,6 +341,23 @@ class LarkNodeTypes:
 class PlainLark:
     """A plain Lark grammar, as the core read it. Immutable."""
 
+    def at(self, place: int) -> str | int:
+        """What stands in a place.
+
+        The name of a rule or terminal, a set of tokens as it is spelled, or where the braces of a `%json` block begin
+        in the text.
+        """
+    @property
+    def token_sets(self) -> list[str]:
+        """How its sets of special tokens are spelled."""
+    def compile(
+        self, vocabulary: TokenTable, limits: dict[str, int], shard: int, token_ids: Sequence[Sequence[int]]
+    ) -> CompiledGrammar | None:
+        """Bind the grammar to a vocabulary; None if it has no text at all. Raises LimitExceeded.
+
+        token_ids  those of each of its `token_sets`
+        """
+
 class PlainLarkReader:
     """Reads Lark grammars that say nothing special and have nothing wrong."""
 
@@ -353,6 +381,7 @@ class PlainLarkReader:
         pattern: Callable[[str, str], PortableRegex | None],
         options: Callable[[list[tuple[str, bool]]], tuple[bool, bool, bool, bool] | None],
         schema: Callable[[str], PlainSchema | None],
+        tokens: Callable[[str], bool],
     ) -> PlainLark | None:
         """The grammar; None for one that is not plain, right or wrong.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from weakref import WeakKeyDictionary
 
 from cfgmask.diagnostics import Diagnostic, Related, Span, quoted
@@ -143,39 +143,20 @@ def enumeration(names: list[str]) -> str:
     return " or ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where the symbols of a compiled grammar stand in its text, by the core's numbers for them.
-
-    nonterminals  the rule of each; a group has that of the rule around it
-    """
-
-    terminals: list[Span | None]
-    token_sets: list[Span | None]
-    nonterminals: list[RulePlace]
+_places: WeakKeyDictionary[CompiledGrammar, Callable[[int], RulePlace]] = WeakKeyDictionary()
 
 
-_places: WeakKeyDictionary[CompiledGrammar, Places | Callable[[], Places]] = WeakKeyDictionary()
-_NOWHERE = Places([], [], [])
+def remember_places(compiled: CompiledGrammar, places: Callable[[int], RulePlace]) -> None:
+    """Keep what stands in the places that the core was given with symbols, for as long as the grammar lives.
 
-
-def remember_places(compiled: CompiledGrammar, places: Places | Callable[[], Places]) -> None:
-    """Keep the places for as long as the grammar lives: the core knows no spans, and its objects take no attributes.
-
-    A function is called where they are first asked for.
+    The core knows no spans, and its objects take no attributes.
+    places  a rule and its span, by its place; of a terminal or token set, its own name and span
     """
     _places[compiled] = places
 
 
-def _places_of(compiled: CompiledGrammar) -> Places:
-    found = _places.get(compiled, _NOWHERE)
-    if not isinstance(found, Places):
-        found = _places[compiled] = found()
-    return found
-
-
 _Token: TypeAlias = tuple[bool, bool, bytes, bool]
-_Fate: TypeAlias = tuple[bool, bool, int, bool, list[tuple[str, bool, int | None, list[int]]]]
+_Fate: TypeAlias = tuple[bool, bool, int, bool, list[tuple[str, int | None, list[int]]]]
 
 
 def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _Fate) -> Explanation:
@@ -183,17 +164,16 @@ def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _
 
     token  whether the vocabulary has it, whether it ends texts, its bytes; and whether the text has ended
     fate   whether it is allowed, and whether it is refused only for being too far from the end; how many bytes fit,
-           whether the text may end after them, and what is expected there: names, whether of a token set, their
-           numbers (None: it is ignored), the nonterminals around them
+           whether the text may end after them, and what is expected there: names, places (None: it has none), the
+           places of the rules around them
     """
     allowed, too_far, offset, may_end, expected = fate
-    places = _places_of(compiled)
     return Explanation(
         token_id=token_id,
         data=token[2],
         reason="allowed" if allowed else "far" if too_far else _reason_to_refuse(*token),
         offset=offset,
-        expected=tuple(_expected(places, *symbol) for symbol in expected),
+        expected=tuple(_expected(_places.get(compiled), *symbol) for symbol in expected),
         may_end=may_end,
     )
 
@@ -201,7 +181,7 @@ def explanation(compiled: CompiledGrammar, token_id: int, token: _Token, fate: _
 def rejection(token_id: int, token: _Token, fate: _Fate) -> TokenRejected:
     """The error for a rejected token; arguments like those of `explanation`. Looks no places up."""
     _, too_far, offset, may_end, expected = fate
-    names = tuple(dict.fromkeys(name for name, _, _, _ in expected))
+    names = tuple(dict.fromkeys(name for name, _, _ in expected))
     told = Explanation(
         token_id=token_id,
         data=token[2],
@@ -223,12 +203,8 @@ def _reason_to_refuse(is_known: bool, is_end: bool, data: bytes, is_finished: bo
     return "bytes" if data else "id"
 
 
-def _expected(places: Places, name: str, is_token_set: bool, index: int | None, nonterminals: list[int]) -> Expected:
-    spans = places.token_sets if is_token_set else places.terminals
-    span = None if index is None else _at(spans, index)
-    rules = tuple(dict.fromkeys(_at(places.nonterminals, n) for n in nonterminals))
-    return Expected(name, span, tuple(rule for rule in rules if rule is not None))
-
-
-def _at(items: list[Any], index: int) -> Any:
-    return items[index] if index < len(items) else None
+def _expected(places: Callable[[int], RulePlace] | None, name: str, place: int | None, rules: list[int]) -> Expected:
+    if places is None:
+        return Expected(name, None, ())
+    span = None if place is None else places(place).span
+    return Expected(name, span, tuple(dict.fromkeys(map(places, rules))))

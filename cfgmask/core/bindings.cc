@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -40,6 +41,8 @@
 #include "bindings/reports.h"
 #include "bindings/token_methods.h"
 #include "bindings/tree_maker.h"
+#include "grammar/grammar_form.h"
+#include "grammar/numbering.h"
 #include "lark/plain_grammar.h"
 #include "lexer/lexeme_ends.h"
 #include "mask/candidates.h"
@@ -95,15 +98,29 @@ struct PyVocabulary {
 
 // A matcher holds its grammar's Python object, and that the vocabulary's, unseen by the garbage collector. So none of
 // the three may lead back to another: they are final and take no attributes, or a user could close a circle that is
-// never freed. (Telling the collector of what they hold would allow both, and make it visit every matcher.) Of what a
-// grammar is made anew from, the collector is told.
+// never freed. (Telling the collector of what they hold would allow both, and make it visit every matcher.) What a
+// grammar is made anew from holds nothing of Python.
+
+// What a grammar is made of, but for its vocabulary.
+struct HandedOver {
+  std::shared_ptr<const GrammarForm> form;
+  TokenIds ids;
+  Limits limits;
+  uint32_t shard;
+
+  Compiled compiled(VocabularyStores& stores) const {
+    LongCall call(nullptr);
+    if (form->regexes().n_texts() > kManyTexts) call.release();
+    return compile(*form, ids, stores, limits, shard);
+  }
+};
 
 // What Python holds: the grammar, and the vocabulary object that it was compiled for.
 struct PyCompiled {
   std::shared_ptr<CompiledGrammar> grammar;
   std::shared_ptr<PyVocabulary> vocabulary;
-  nb::object compile_anew;   // gives another one of the same grammar; null once the collector has cleared it
-  uint32_t generation = 0;   // how often it was
+  HandedOver made_of;
+  uint32_t generation = 0;   // how often it was made anew
   nb::object observer = {};  // is told of each mask; null for nobody
   bool asks_for_mass = false;
 
@@ -145,8 +162,8 @@ std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning()
     const CompiledGrammar::Guard guard(*current);
     return current->has_learnt_much();
   };
-  if (compile_anew.is_valid() && has_learnt_much()) {
-    auto anew = nb::cast<std::shared_ptr<PyCompiled>>(in_python([&] { return compile_anew(); }))->grammar;
+  if (has_learnt_much()) {
+    auto anew = made_of.compiled(vocabulary->stores).grammar;
     anew->count_in(grammar->counts());
     grammar = std::move(anew);
     ++generation;
@@ -157,13 +174,11 @@ std::pair<std::shared_ptr<CompiledGrammar>, uint32_t> PyCompiled::at_beginning()
 int traverse_compiled(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
-  Py_VISIT(nb::inst_ptr<PyCompiled>(self)->compile_anew.ptr());
   Py_VISIT(nb::inst_ptr<PyCompiled>(self)->observer.ptr());
   return 0;
 }
 
 int clear_compiled(PyObject* self) {
-  nb::inst_ptr<PyCompiled>(self)->compile_anew.reset();
   nb::inst_ptr<PyCompiled>(self)->observer.reset();
   return 0;
 }
@@ -844,7 +859,14 @@ Condition parse_condition(const std::vector<PyConditionStep>& steps) {
   return condition;
 }
 
+Endless parse_endless(const std::string& what) {
+  if (what.empty()) return Endless::kNone;
+  if (what != "keys" && what != "items") throw nb::value_error("keys or items are endless");
+  return what == "keys" ? Endless::kKeys : Endless::kItems;
+}
+
 LineRole parse_role(const std::string& name) {
+  if (name.empty()) return LineRole::kNone;
   if (name == "newline") return LineRole::kNewline;
   if (name == "open") return LineRole::kOpen;
   if (name == "close") return LineRole::kClose;
@@ -881,168 +903,216 @@ std::vector<SetMember> members_of(const std::vector<PyMember>& members, const st
 
 Step step_of(const PyStep& step) { return {std::get<0>(step), std::get<1>(step).value_or(kUnbounded)}; }
 
+using Parts = std::vector<uint32_t>;
+
+std::shared_ptr<PyCompiled> compile_for_python(std::shared_ptr<const GrammarForm> form, TokenIds ids,
+                                               std::shared_ptr<PyVocabulary> vocabulary, const Limits& limits,
+                                               uint32_t shard, std::vector<uint32_t>* without_texts) {
+  HandedOver made_of{std::move(form), std::move(ids), limits, shard};
+  Compiled made = made_of.compiled(vocabulary->stores);
+  if (made.grammar == nullptr) {
+    if (without_texts != nullptr) *without_texts = std::move(made.without_texts);
+    return nullptr;
+  }
+  return std::make_shared<PyCompiled>(PyCompiled{std::move(made.grammar), std::move(vocabulary), std::move(made_of)});
+}
+
+// A form while it is made of Python's objects.
+struct PyForm {
+  std::shared_ptr<GrammarForm> form = std::make_shared<GrammarForm>();
+  std::optional<RegexTreeReader> trees;
+
+  explicit PyForm(uint64_t max_nesting) : trees(std::in_place, max_nesting) {}
+
+  GrammarForm& open() {
+    if (!trees) throw std::invalid_argument("the grammar is handed over");
+    return *form;
+  }
+  // Of a tree, which is read once.
+  uint32_t regex(const nb::object& tree) {
+    open();
+    const uint32_t number = trees->add(tree, form->regexes());
+    return number;
+  }
+  std::optional<uint32_t> regex_or_none(const nb::object& tree) {
+    return tree.is_none() ? std::nullopt : std::optional(regex(tree));
+  }
+  GrammarForm::Around around(const nb::object& before, const nb::object& after) {
+    return {regex_or_none(before), regex_or_none(after)};
+  }
+};
+
+uint32_t add_terminal(PyForm& self, std::string name, const nb::object& regex, uint32_t scope, uint32_t place,
+                      int32_t priority, bool distinct, bool closes_set, bool lazy, const std::string& endless,
+                      const std::string& role, const PyStep& step, std::optional<uint32_t> max_tokens,
+                      const nb::object& before, const nb::object& after,
+                      const std::optional<std::tuple<nb::object, nb::object, std::string>>& suffix) {
+  GrammarForm::Terminal made{std::move(name), self.regex(regex), scope, place, priority, distinct, closes_set, lazy};
+  made.endless = parse_endless(endless);
+  made.role = parse_role(role);
+  made.step = step_of(step);
+  made.max_tokens = max_tokens;
+  made.around = self.around(before, after);
+  if (suffix) {
+    const auto& [body, end, capture] = *suffix;
+    made.suffix = GrammarForm::Suffix{self.regex(body), self.regex(end), capture};
+  }
+  return self.open().terminal(std::move(made));
+}
+
+uint32_t add_rule(PyForm& self, uint32_t place, bool parametric, std::optional<std::string> capture,
+                  std::optional<double> temperature, std::optional<uint32_t> max_tokens, bool opens_set,
+                  const std::vector<std::string>& required, uint32_t minimum, std::optional<uint32_t> maximum,
+                  bool endless, const std::string& holds, const PyStep& step, const std::vector<PyMember>& members) {
+  GrammarForm::Rule made;
+  made.place = place;
+  made.parametric = parametric;
+  made.capture = capture.value_or("");
+  made.temperature = temperature;
+  made.max_tokens = max_tokens;
+  if (opens_set) {
+    made.opens_set = SetBounds{required,
+                               minimum,
+                               maximum.value_or(kUnbounded),
+                               endless,
+                               what_set_holds(holds),
+                               step_of(step),
+                               members_of(members, required)};
+  }
+  return self.open().rule(std::move(made));
+}
+
+uint32_t add_rows(PyForm& self, std::vector<std::string> texts, std::vector<std::shared_ptr<PlainSchemaParts>> schemas,
+                  std::vector<bool> may_be_empty, std::optional<std::string> text_capture,
+                  std::optional<std::string> schema_capture, uint32_t scope, std::shared_ptr<SchemaForm> form,
+                  Parts tokens, uint32_t text_place, uint32_t schema_place) {
+  if (schemas.size() != texts.size() || may_be_empty.size() != texts.size())
+    throw nb::value_error("a row has a text and a schema");
+  Rows rows{std::move(texts),
+            {schemas.begin(), schemas.end()},
+            std::move(may_be_empty),
+            text_capture.value_or(""),
+            schema_capture.value_or(""),
+            std::move(form),
+            text_place,
+            schema_place};
+  return self.open().rows({std::move(rows), std::move(tokens), scope});
+}
+
+nb::object compile_form(PyForm& self, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits, uint32_t shard,
+                        TokenIds ids) {
+  self.trees.reset();  // and the trees that it keeps
+  std::vector<uint32_t> without_texts;
+  auto made =
+      compile_for_python(self.form, std::move(ids), std::move(vocabulary), parse_limits(limits), shard, &without_texts);
+  return made ? nb::cast(std::move(made)) : nb::cast(std::move(without_texts));
+}
+
 void bind_grammar_builder(nb::module_& m) {
-  m.attr("ROW_TEXT") = GrammarBuilder::kText;
-  m.attr("ROW_PART") = GrammarBuilder::kPart;
-  nb::class_<GrammarBuilder, RegexBuilder>(m, "GrammarBuilder", docs::GrammarBuilder)
+  using Argument = cfgmask::Argument;
+  using TokenSet = GrammarForm::TokenSet;
+  nb::class_<PyForm>(m, "GrammarBuilder", docs::GrammarBuilder)
+      .def(nb::init<uint64_t>(), "max_nesting"_a)
       .def(
-          "__init__",
-          [](GrammarBuilder* self, PyVocabulary& vocabulary, const std::optional<nb::dict>& limits, uint32_t shard) {
-            new (self) GrammarBuilder(vocabulary.stores, parse_limits(limits), shard);
-          },
-          "vocabulary"_a, "limits"_a = nb::none(), "shard"_a = 0)
-      .def("scope", &GrammarBuilder::scope, "ignore_once"_a)
+          "scope", [](PyForm& self, bool ignore_once) { return self.open().scope(ignore_once); }, "ignore_once"_a)
       .def(
           "ignore",
-          [](GrammarBuilder& self, uint32_t scope, uint32_t regex, std::string name, std::optional<uint32_t> before,
-             std::optional<uint32_t> after) {
-            LongCall call(nullptr);
-            self.ignore(scope, regex, std::move(name), {before, after});
+          [](PyForm& self, uint32_t scope, const nb::object& regex, std::string name, const nb::object& before,
+             const nb::object& after) {
+            self.open().ignore(scope, {self.regex(regex), std::move(name), self.around(before, after)});
           },
           "scope"_a, "regex"_a, "name"_a, "before"_a = nb::none(), "after"_a = nb::none())
       .def(
-          "terminal",
-          [](GrammarBuilder& self, uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
-             bool closes_set, bool lazy, std::optional<uint32_t> before, std::optional<uint32_t> after,
-             std::optional<uint32_t> max_tokens) {
-            LongCall call(nullptr);
-            return self.terminal(regex, scope, priority, std::move(name), distinct, closes_set, lazy, {before, after},
-                                 max_tokens);
+          "indenter",
+          [](PyForm& self, const nb::object& newline, uint32_t scope, uint32_t tab_len, std::string name) {
+            self.open().indenter({self.regex(newline), scope, tab_len, std::move(name)});
           },
-          "regex"_a, "scope"_a, "priority"_a, "name"_a, "distinct"_a = false, "closes_set"_a = false, "lazy"_a = false,
-          "before"_a = nb::none(), "after"_a = nb::none(), "max_tokens"_a = nb::none())
-      .def("matches_text", &GrammarBuilder::matches_text, "terminal"_a)
-      .def("token_set", &GrammarBuilder::token_set, "ids"_a, "scope"_a, "name"_a)
+          "newline"_a, "scope"_a, "tab_len"_a, "name"_a)
+      .def("terminal", &add_terminal, "name"_a, "regex"_a, "scope"_a, "place"_a, "priority"_a = 0, "distinct"_a = false,
+           "closes_set"_a = false, "lazy"_a = false, "endless"_a = "", "role"_a = "", "step"_a = PyStep(),
+           "max_tokens"_a = nb::none(), "before"_a = nb::none(), "after"_a = nb::none(), "suffix"_a = nb::none(),
+           docs::GrammarBuilder_terminal)
       .def(
-          "nonterminal",
-          [](GrammarBuilder& self, std::string name, bool opens_set, const std::vector<std::string>& required,
-             uint32_t minimum, std::optional<uint32_t> maximum, bool endless, const std::string& holds,
-             const PyStep& step, const std::vector<PyMember>& members) {
-            if (!opens_set) return self.nonterminal(std::move(name));
-            return self.nonterminal(std::move(name),
-                                    SetBounds{required, minimum, maximum.value_or(kUnbounded), endless,
-                                              what_set_holds(holds), step_of(step), members_of(members, required)});
+          "token_set",
+          [](PyForm& self, uint32_t ids, uint32_t scope, std::string name, uint32_t place) {
+            return self.open().token_set({TokenSet::Kind::kIds, ids, scope, std::move(name), place});
           },
-          "name"_a, "opens_set"_a = false, "required"_a = std::vector<std::string>(), "minimum"_a = 0,
-          "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values", "step"_a = PyStep(),
-          "members"_a = std::vector<PyMember>())
+          "ids"_a, "scope"_a, "name"_a, "place"_a, docs::GrammarBuilder_token_set)
       .def(
-          "endless",
-          [](GrammarBuilder& self, uint32_t terminal, const std::string& what) {
-            if (what != "keys" && what != "items") throw nb::value_error("keys or items are endless");
-            self.endless(terminal, what == "keys" ? Endless::kKeys : Endless::kItems);
+          "indent",
+          [](PyForm& self, bool is_dedent, uint32_t scope, std::string name, uint32_t place) {
+            const auto kind = is_dedent ? TokenSet::Kind::kDedent : TokenSet::Kind::kIndent;
+            return self.open().token_set({kind, 0, scope, std::move(name), place});
           },
-          "terminal"_a, "what"_a)
+          "is_dedent"_a, "scope"_a, "name"_a, "place"_a)
+      .def("rule", &add_rule, "place"_a, "parametric"_a = false, "capture"_a = nb::none(), "temperature"_a = nb::none(),
+           "max_tokens"_a = nb::none(), "opens_set"_a = false, "required"_a = std::vector<std::string>(),
+           "minimum"_a = 0, "maximum"_a = nb::none(), "endless"_a = false, "holds"_a = "values", "step"_a = PyStep(),
+           "members"_a = std::vector<PyMember>(), docs::GrammarBuilder_rule)
       .def(
-          "step",
-          [](GrammarBuilder& self, uint32_t terminal, const PyStep& step) { self.step(terminal, step_of(step)); },
-          "terminal"_a, "step"_a)
-      .def("indent", &GrammarBuilder::indent, "is_dedent"_a, "scope"_a, "name"_a)
+          "body", [](PyForm& self, uint32_t rule, uint32_t body) { self.open().body(rule, body); }, "rule"_a, "body"_a)
       .def(
-          "role",
-          [](GrammarBuilder& self, uint32_t terminal, const std::string& role) {
-            self.role(terminal, parse_role(role));
-          },
-          "terminal"_a, "role"_a)
-      .def("indenter", &GrammarBuilder::indenter, "newline"_a, "scope"_a, "tab_len"_a, "name"_a)
-      .def("mark", &GrammarBuilder::mark, "nonterminal"_a, "capture"_a, "temperature"_a.none())
-      .def("limit", &GrammarBuilder::limit, "nonterminal"_a, "max_tokens"_a)
-      .def("is_closed", &GrammarBuilder::is_closed, "nonterminal"_a)
-      .def(
-          "suffix",
-          [](GrammarBuilder& self, uint32_t terminal, uint32_t body, uint32_t end, std::string capture) {
-            LongCall call(nullptr);
-            return self.suffix(terminal, body, end, std::move(capture));
-          },
-          "terminal"_a, "body"_a, "end"_a, "capture"_a)
-      .def(
-          "repeat",
-          [](GrammarBuilder& self, uint32_t symbol, uint32_t minimum, std::optional<uint32_t> maximum) {
-            return self.repeat(symbol, minimum, maximum.value_or(kUnbounded));
-          },
-          "symbol"_a, "minimum"_a, "maximum"_a.none())
-      .def(
-          "alternative",
-          [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols,
-             const std::vector<PyConditionStep>& condition) {
-            self.alternative(nonterminal, symbols, parse_condition(condition));
-          },
-          "nonterminal"_a, "symbols"_a, "condition"_a = std::vector<PyConditionStep>())
+          "reference", [](PyForm& self, uint32_t rule) { return self.open().reference(rule); }, "rule"_a)
       .def(
           "call",
-          [](GrammarBuilder& self, uint32_t nonterminal, uint64_t keep, uint64_t set) {
-            return self.call(nonterminal, {Argument::Kind::kMasked, keep, set, {}});
+          [](PyForm& self, uint32_t rule, uint64_t keep, uint64_t set) {
+            return self.open().call(rule, {Argument::Kind::kMasked, keep, set, {}});
           },
-          "nonterminal"_a, "keep"_a, "set"_a)
+          "rule"_a, "keep"_a, "set"_a)
       .def(
           "call_counting",
-          [](GrammarBuilder& self, uint32_t nonterminal, uint32_t low, uint32_t high, bool up) {
+          [](PyForm& self, uint32_t rule, uint32_t low, uint32_t high, bool up) {
             using Kind = Argument::Kind;
-            return self.call(nonterminal, {up ? Kind::kIncrement : Kind::kDecrement, 0, 0, {low, high}});
+            return self.open().call(rule, {up ? Kind::kIncrement : Kind::kDecrement, 0, 0, {low, high}});
           },
-          "nonterminal"_a, "low"_a, "high"_a, "up"_a)
+          "rule"_a, "low"_a, "high"_a, "up"_a)
       .def(
-          "plain_schema",
-          [](GrammarBuilder& self, std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<SchemaForm> form,
-             std::vector<uint32_t> tokens) {
-            LongCall call(nullptr);
-            return hand_over(std::move(schema), self, std::move(form), std::move(tokens));
+          "part",
+          [](PyForm& self, std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<SchemaForm> form, Parts tokens,
+             bool may_be_empty, uint32_t place) {
+            return self.open().part({std::move(schema), std::move(form), std::move(tokens), may_be_empty, place});
           },
-          "schema"_a, "form"_a = nb::none(), "tokens"_a = std::vector<uint32_t>())
+          "schema"_a, "form"_a.none(), "tokens"_a, "may_be_empty"_a, "place"_a, docs::GrammarBuilder_part)
+      .def("rows", &add_rows, "texts"_a, "schemas"_a, "may_be_empty"_a, "text_capture"_a.none(),
+           "schema_capture"_a.none(), "scope"_a, "form"_a.none(), "tokens"_a, "text_place"_a, "schema_place"_a,
+           docs::GrammarBuilder_rows)
       .def(
-          "rows",
-          [](GrammarBuilder& self, std::vector<std::string> texts,
-             std::vector<std::shared_ptr<PlainSchemaParts>> schemas, std::vector<bool> may_be_empty,
-             std::optional<std::string> text_capture, std::optional<std::string> schema_capture, uint32_t scope,
-             std::shared_ptr<SchemaForm> form, std::vector<uint32_t> tokens) {
-            if (schemas.size() != texts.size() || may_be_empty.size() != texts.size())
-              throw nb::value_error("a row has a text and a schema");
-            LongCall call(nullptr);
-            const Rows rows{std::move(texts),
-                            {schemas.begin(), schemas.end()},
-                            std::move(may_be_empty),
-                            text_capture.value_or(""),
-                            schema_capture.value_or(""),
-                            scope,
-                            std::move(form),
-                            std::move(tokens)};
-            RowSymbols made = hand_over(rows, self);
-            return std::pair(std::move(made.texts), std::move(made.schemas));
-          },
-          "texts"_a, "schemas"_a, "may_be_empty"_a, "text_capture"_a.none(), "schema_capture"_a.none(), "scope"_a,
-          "form"_a = nb::none(), "tokens"_a = std::vector<uint32_t>())
+          "variants", [](PyForm& self, uint32_t rows, const Parts& body) { return self.open().variants(rows, body); },
+          "rows"_a, "body"_a, docs::GrammarBuilder_variants)
+      .def("row_text", [](PyForm& self) { return self.open().row_text(); })
+      .def("row_part", [](PyForm& self) { return self.open().row_part(); })
       .def(
-          "variants",
-          [](GrammarBuilder& self, uint32_t nonterminal, const std::vector<uint32_t>& symbols,
-             const std::pair<std::vector<uint32_t>, std::vector<uint32_t>>& rows) {
-            self.variants(nonterminal, symbols, rows.first, rows.second);
-          },
-          "nonterminal"_a, "symbols"_a, "rows"_a)
+          "sequence", [](PyForm& self, const Parts& parts) { return self.open().sequence(parts); }, "parts"_a)
       .def(
-          "plain_lark",
-          [](GrammarBuilder& self, const PlainLark& grammar) {
-            const auto [start, scope] = [&] {
-              LongCall call(nullptr);
-              return grammar.hand_over(self);
-            }();
-            const PlainLarkOptions& options = grammar.options();
-            return nb::make_tuple(start, scope, options.complete, options.ignore_initial, options.ignore_final);
-          },
-          "grammar"_a)
+          "choice", [](PyForm& self, const Parts& parts) { return self.open().choice(parts); }, "parts"_a)
       .def(
-          "build",
-          [](GrammarBuilder& self, std::shared_ptr<PyVocabulary> vocabulary, nb::callable compile_anew, uint32_t start,
-             uint32_t start_scope, bool complete, bool ignore_initial, bool ignore_final) {
-            auto grammar = [&] {
-              LongCall call(nullptr);
-              return self.build(start, start_scope, complete, ignore_initial, ignore_final);
-            }();
-            if (grammar == nullptr) throw nb::value_error("the start symbol matches nothing");
-            return std::make_shared<PyCompiled>(
-                PyCompiled{std::move(grammar), std::move(vocabulary), std::move(compile_anew)});
+          "repeat",
+          [](PyForm& self, uint32_t body, uint32_t minimum, std::optional<uint32_t> maximum) {
+            return self.open().repeat(body, minimum, maximum.value_or(kUnbounded));
           },
-          "vocabulary"_a, "compile_anew"_a, "start"_a, "start_scope"_a, "complete"_a, "ignore_initial"_a,
-          "ignore_final"_a);
+          "body"_a, "minimum"_a, "maximum"_a.none())
+      .def(
+          "guarded",
+          [](PyForm& self, uint32_t body, const std::vector<PyConditionStep>& condition) {
+            return self.open().guarded(body, parse_condition(condition));
+          },
+          "body"_a, "condition"_a)
+      .def(
+          "start",
+          [](PyForm& self, uint32_t expression, uint32_t scope, bool complete, bool ignore_initial, bool ignore_final) {
+            self.open().start(expression, scope, {complete, ignore_initial, ignore_final});
+          },
+          "expression"_a, "scope"_a, "complete"_a, "ignore_initial"_a, "ignore_final"_a, docs::GrammarBuilder_start)
+      .def("compile", &compile_form, "vocabulary"_a, "limits"_a, "shard"_a, "token_ids"_a,
+           docs::GrammarBuilder_compile);
+  m.def(
+      "compile_schema",
+      [](std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits,
+         uint32_t shard) {
+        auto form = std::make_shared<const GrammarForm>(std::move(schema));
+        return compile_for_python(std::move(form), {}, std::move(vocabulary), parse_limits(limits), shard, nullptr);
+      },
+      "schema"_a, "vocabulary"_a, "limits"_a, "shard"_a, docs::compile_schema);
 }
 
 std::optional<JsonDocument> json_document(nb::handle value, uint64_t max_nesting) {
@@ -1302,18 +1372,29 @@ void bind_lark(nb::module_& m) {
       .def(nb::init<>())
       .def("read", &lark_statements, "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a,
            docs::LarkNodeTypes_read);
-  nb::class_<PlainLark>(m, "PlainLark", docs::PlainLark);
+  nb::class_<PlainLark>(m, "PlainLark", docs::PlainLark)
+      .def("at", &PlainLark::at, "place"_a, docs::PlainLark_at)
+      .def_prop_ro("token_sets", &PlainLark::token_sets, docs::PlainLark_token_sets)
+      .def(
+          "compile",
+          [](std::shared_ptr<PlainLark> self, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits,
+             uint32_t shard, TokenIds token_ids) {
+            const GrammarForm& form = self->form();
+            return compile_for_python({std::move(self), &form}, std::move(token_ids), std::move(vocabulary),
+                                      parse_limits(limits), shard, nullptr);
+          },
+          "vocabulary"_a, "limits"_a, "shard"_a, "token_ids"_a, docs::PlainLark_compile);
   nb::class_<PlainLarkReader>(m, "PlainLarkReader", docs::PlainLarkReader)
       .def(nb::init<nb::callable, nb::callable>(), "library"_a, "any_case"_a)
       .def(
           "read",
           [](PlainLarkReader& self, const nb::str& text, const nb::str& start, const std::optional<nb::dict>& limits,
-             uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options,
-             const nb::callable& schema) {
+             uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options, const nb::callable& schema,
+             const nb::callable& tokens) {
             LongCall call(nullptr, LongCall::Gil::kHeld);
-            return self.read(text, start, parse_limits(limits), max_tokens, {pattern, options, schema});
+            return self.read(text, start, parse_limits(limits), max_tokens, {pattern, options, schema, tokens});
           },
-          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, "schema"_a,
+          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, "schema"_a, "tokens"_a,
           docs::PlainLarkReader_read);
   m.def(
       "lark_tokens",

@@ -1,9 +1,9 @@
 """The short way: the grammars that the core reads by itself.
 
-Most grammars are rules and terminals of strings, plain regexes and operators, with terminals of Lark's modules, and
-`%json` blocks of plain schemas. The core brings those to rules some ten times faster than the stages of this package
-do; everything else, whatever is wrong, and whatever is to be warned of is left to them. Both make the same grammar,
-which the tests hold against each other.
+Most grammars are rules and terminals of strings, plain regexes and operators, with terminals of Lark's modules, special
+tokens, limits on tokens, and `%json` blocks of plain schemas. The core brings those to rules some ten times faster than
+the stages of this package do; everything else, whatever is wrong, and whatever is to be warned of is left to them. Both
+make the same grammar, which the tests hold against each other.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 from cfgmask import _core
 from cfgmask.diagnostics import Source, Span
 from cfgmask.errors import GrammarError, LimitExceeded
-from cfgmask.grammar.ir import GrammarIR
+from cfgmask.grammar.ir import GrammarIR, TokenSet
 from cfgmask.grammar.regex_tree import EMPTY_TEXT, NOTHING, CharClass, char_class
 from cfgmask.lark.library import LIBRARY, library_texts
+from cfgmask.lark.literals import LiteralError, parse_special_tokens
 from cfgmask.lark.patterns import ASSERTING, TOKEN_GROUP, PatternAccount
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.tokens import BYTES_PER_TOKEN
@@ -40,12 +41,15 @@ class PlainGrammar:
     """A plain grammar. Not changed.
 
     core   as the core read it
-    lower  gives its intermediate form, in which `%json` blocks are parts. Its symbols have the numbers that those of
-           the core have before a text comes to a part
+    lower  gives its intermediate form, in which `%json` blocks are parts
     """
 
     core: _core.PlainLark
     lower: Callable[[], GrammarIR]
+
+    def token_sets(self) -> list[TokenSet]:
+        """The sets of special tokens, in the order in which `core` is given their ids."""
+        return [_token_set(text) for text in self.core.token_sets]
 
 
 def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | None:
@@ -58,8 +62,21 @@ def plain_grammar(text: str, start: str, limits: Limits) -> _core.PlainLark | No
         return None
     max_tokens = limits.max_source_bytes // BYTES_PER_TOKEN
     return _READER.read(
-        text, start, vars(limits), max_tokens, _Patterns(limits).regex, _options, _Schemas(limits).schema
+        text, start, vars(limits), max_tokens, _Patterns(limits).regex, _options, _Schemas(limits).schema, _is_token_set
     )
+
+
+def _token_set(text: str) -> TokenSet:
+    read = parse_special_tokens(text)
+    return TokenSet(text, read.names, read.ranges, read.negated)
+
+
+def _is_token_set(text: str) -> bool:
+    try:
+        _token_set(text)
+    except LiteralError:
+        return False
+    return True
 
 
 class _Patterns:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -133,6 +135,40 @@ def test_what_is_compiled_anew_is_the_same(grammar: cfgmask.Grammar) -> None:
     state = compiled.matcher().state
     assert masks_of(compiled.matcher(), text) == first
     assert compiled.matcher().state != state
+
+
+TOOL = {"type": "function", "function": {"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}}}}
+# Of each way in which a grammar is handed over.
+HANDED_OVER = {
+    "a schema": cfgmask.Grammar.from_json_schema({"properties": {"a": {"type": "string", "format": "date"}}}),
+    "a schema of rules": cfgmask.Grammar.from_json_schema({"enum": [1, "a"]}, indent=2),
+    "Lark that the core reads": cfgmask.Grammar.from_lark('start: "a" <[5]>? /[a-z]+/ | %json {"type": "integer"}'),
+    "Lark of rules": cfgmask.Grammar.from_lark("start: /\\bif\\b/ /a(?=b)/ | b\nb[lazy]: /a*b/"),
+    "a pattern": cfgmask.Grammar.from_regex("(?i)a+é"),
+    "tools": cfgmask.Grammar.from_tools([TOOL], style="hermes"),
+    "rules": cfgmask.Grammar(DIFFERENT.ir),
+}
+
+
+@pytest.mark.parametrize("name", HANDED_OVER)
+def test_a_generation_is_made_without_python(name: str) -> None:
+    compiled = cfgmask.compile(HANDED_OVER[name], VOCABULARY, cfgmask.Limits(shared_cache_bytes=0))
+    before = compiled.matcher()
+    allowed = mask_of(before, N_VOCAB)
+    called: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        anew = compiled.matcher()
+    finally:
+        sys.setprofile(None)
+    assert anew.state != before.state, "nothing was made anew"
+    assert mask_of(anew, N_VOCAB) == allowed
+    assert called == []
 
 
 def test_a_circle_through_what_it_is_compiled_from_is_freed() -> None:

@@ -15,6 +15,9 @@ import numpy as np
 
 import cfgmask
 from cfgmask import Grammar, Limits, Vocabulary, _core
+from cfgmask.grammar.regex_tree import Literal
+from cfgmask.json_schema import plain_schema
+from cfgmask.json_schema.options import DEFAULTS
 from tests.hostile.runner import Case
 from tests.hostile.use import END, own_vocabulary, vocabulary
 
@@ -384,8 +387,6 @@ def callbacks() -> Iterator[Case]:
     def temporaries() -> None:
         made = _core.TokenTable(Temporaries(), [299], [])  # type: ignore[arg-type]
         assert made.n_vocab == 300
-        builder = _core.GrammarBuilder(made)
-        assert builder is not None
 
     yield case("tokens that are made when they are asked for", temporaries, "accepted")
     yield case("tokens that never end", lambda: _core.TokenTable(_Endless(), [0], []), "accepted")  # type: ignore[arg-type]
@@ -453,7 +454,7 @@ def unmade() -> Iterator[Case]:
 
 def builders() -> Iterator[Case]:
     far = 2**32 - 1
-    calls: dict[str, Callable[[_core.GrammarBuilder], object]] = {
+    regexes: dict[str, Callable[[_core.RegexBuilder], object]] = {
         "is_empty": lambda b: b.is_empty(far),
         "count": lambda b: b.count(far, 3),
         "matches": lambda b: b.matches(far, b"x"),
@@ -461,31 +462,69 @@ def builders() -> Iterator[Case]:
         "first": lambda b: b.first(far),
         "automaton": lambda b: b.automaton([far], 10),
         "lexeme_ends": lambda b: b.lexeme_ends([far], 10),
-        "terminal": lambda b: b.terminal(far, far, 0, "x"),
-        "ignore": lambda b: b.ignore(far, far, "x"),
-        "matches_text": lambda b: b.matches_text(far),
-        "token_set": lambda b: b.token_set([far], far, "x"),
-        "endless": lambda b: b.endless(far, "keys"),
-        "step": lambda b: b.step(far, (0, None)),
-        "indent": lambda b: b.indent(False, far, "x"),
-        "role": lambda b: b.role(far, "open"),
-        "indenter": lambda b: b.indenter(far, far, 8, "x"),
-        "mark": lambda b: b.mark(far, "x", None),
-        "limit": lambda b: b.limit(far, 1),
-        "is_closed": lambda b: b.is_closed(far),
-        "suffix": lambda b: b.suffix(far, far, far, "x"),
-        "repeat": lambda b: b.repeat(far, 0, None),
-        "call": lambda b: b.call(far, 0, 0),
-        "call_counting": lambda b: b.call_counting(far, 0, 99, True),
-        "alternative": lambda b: b.alternative(far, [far]),
-        "build": lambda b: b.build(own_vocabulary().core, lambda: None, far, far, False, True, True),
     }
-    for name, call in calls.items():
+    for name, ask in regexes.items():
         yield case(
-            f"GrammarBuilder.{name} of ids that are none",
-            lambda call=call: call(_core.GrammarBuilder(own_vocabulary().core)),
+            f"RegexBuilder.{name} of ids that are none",
+            lambda ask=ask: ask(_core.RegexBuilder()),
             *REFUSED, "IndexError", "RuntimeError",
         )  # fmt: skip
+    a, core, limits = Literal(b"a"), own_vocabulary().core, vars(cfgmask.Limits())
+    schema = plain_schema({"type": "integer"}, options=DEFAULTS, limits=Limits())
+    forms: dict[str, Callable[[_core.GrammarBuilder], object]] = {
+        "ignore": lambda f: f.ignore(far, a, "x"),
+        "indenter": lambda f: f.indenter(a, far, 8, "x"),
+        "terminal": lambda f: f.terminal("x", a, far, 0),
+        "terminal with a role": lambda f: f.terminal("x", a, f.scope(False), 0, role="x"),
+        "terminal that is endless": lambda f: f.terminal("x", a, f.scope(False), 0, endless="x"),
+        "terminal of no regex": lambda f: f.terminal("x", "a", f.scope(False), 0),  # type: ignore[arg-type]
+        "token_set": lambda f: f.token_set(far, far, "x", 0),
+        "indent": lambda f: f.indent(False, far, "x", 0),
+        "body": lambda f: f.body(far, far),
+        "body of a rule": lambda f: f.body(f.rule(0), far),
+        "rule": lambda f: f.rule(0, opens_set=True, holds="x"),
+        "reference": lambda f: f.reference(far),
+        "call": lambda f: f.call(far, 0, 0),
+        "call_counting": lambda f: f.call_counting(far, 0, 99, True),
+        "part": lambda f: f.part(schema, None, [far], False, 0),
+        "part with a token": lambda f: f.part(schema, None, [f.sequence([])], False, 0),
+        "rows": lambda f: f.rows(["x"], [schema], [False], None, None, far, None, [], 0, 0),
+        "rows of unequal lengths": lambda f: f.rows(["x"], [], [], None, None, f.scope(False), None, [], 0, 0),
+        "variants": lambda f: f.variants(far, []),
+        "sequence": lambda f: f.sequence([far]),
+        "choice": lambda f: f.choice([far]),
+        "repeat": lambda f: f.repeat(far, 0, None),
+        "guarded": lambda f: f.guarded(far, []),
+        "start": lambda f: f.start(far, far, False, True, True),
+        "start that is no rule": lambda f: f.start(f.sequence([]), f.scope(False), False, True, True),
+        "compile": lambda f: f.compile(core, limits, 0, []),
+        "compile twice": lambda f: [compiled_form(f), f.scope(False)],
+        "compile with another shard": lambda f: compiled_form(f, shard=256),
+        "compile without ids": lambda f: compiled_form(f, lambda f: f.token_set(0, f.scope(False), "x", 0)),
+        "compile with far ids": lambda f: compiled_form(f, lambda f: f.token_set(0, f.scope(False), "x", 0), [[far]]),
+        "compile with a row's text": lambda f: compiled_form(f, lambda f: f.row_text()),
+        "compile with bits that are none": lambda f: compiled_form(f, lambda f: f.call_counting(0, 0, 99, True)),
+        "compile with a wrong repetition": lambda f: compiled_form(f, lambda f: f.repeat(f.sequence([]), 2, 1)),
+        "compile with a wrong condition": lambda f: compiled_form(f, lambda f: f.guarded(0, [("and", False, 0, 9, 0)])),
+    }  # fmt: skip
+    for name, call in forms.items():
+        yield case(
+            f"GrammarBuilder.{name} of what is none",
+            lambda call=call: call(_core.GrammarBuilder(200)),
+            *REFUSED, "IndexError", "RuntimeError",
+        )  # fmt: skip
+
+
+def compiled_form(
+    form: _core.GrammarBuilder,
+    body: Callable[[_core.GrammarBuilder], int] = lambda f: f.sequence([]),
+    token_ids: list[list[int]] | None = None,
+    shard: int = 0,
+) -> object:
+    scope, rule = form.scope(False), form.rule(0)
+    form.body(rule, body(form))
+    form.start(form.reference(rule), scope, False, True, True)
+    return form.compile(own_vocabulary().core, vars(cfgmask.Limits()), shard, token_ids or [])
 
 
 def after_errors() -> Iterator[Case]:

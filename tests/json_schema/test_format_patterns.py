@@ -56,8 +56,7 @@ def test_the_core_reads_formats_as_their_trees(name: str) -> None:
     tree = format_regex(name)
     assert tree is not None
     assert read_by_core is not None
-    vocabulary = cfgmask.Vocabulary.from_bytes([b"a", b""], eos_token_id=1)
-    builder = _core.GrammarBuilder(vocabulary.core, vars(Limits()), 0)
+    builder = _core.RegexBuilder(vars(Limits()))
     # What is equal is one node.
     assert builder.portable(read_by_core) == builder.portable(_core.portable_regex(tree, 200))
 

@@ -79,6 +79,11 @@ PLAIN = {
     "groups": f'start: ({block(SCHEMAS[3])} | "x"){{2}} [{block(SCHEMAS[1])}] ("y" | "z" {block(UNEQUAL)})+',
     "another place for blanks": f'start: "x" {block(UNEQUAL)} "y"\n%ignore "_"',
     "options": f'start: "x" {block(TREE)}\n%ignore " "\n%cfgmask {{"ignore_once": true, "ignore_initial": false}}',
+    "a token before a schema": f'start: <[97]>? {block(TREE)} <[125]> | <[123,273]> "x"',
+    "any token before a schema": f"start: <[*]> {block(TOOL)} | {block(UNEQUAL)}",
+    "a limit beside a schema": f'start: t "x" {block(TREE)} | {block(TOOL)} t\nt[max_tokens=3]: /[a-z{{]*/',
+    "a limit of rules beside a schema": f'start: t {block(TREE)} t?\nt[max_tokens=3]: "<" (t | /[a-z]/)* ">"',
+    "a thought before a schema": f"start: <[60]> t <[62]> {block(TOOL)}\nt[max_tokens=4]: /(.|\\n)*/",
     "priorities": f'start: A | {block(SCHEMAS[3])}\nA.2: /"a"|[0-9]+/',
     "large unions": "start: " + " | ".join(block(schema) for schema in SCHEMAS[14:16]),
     "all": "start: " + " | ".join(f'"{n}=" {block(schema)}' for n, schema in enumerate(SCHEMAS)),
@@ -93,6 +98,7 @@ NOT_PLAIN = {
     "a schema with options": 'start: %json {"x-guidance": {"item_separator": ", "}}',
     "a schema with every reading": 'start: %json {}\n%cfgmask {"lexer": "complete"}',
     "a schema and parameters": 'start: a::0\na::_: "x" a::incr(_) | %json {}',
+    "a limit around a schema": 'start: a "!"\na[max_tokens=9]: b\nb: "x"? %json {}',
     "too many schemas": "start: " + " ".join(["%json {}"] * 1_001),
 }
 
@@ -108,7 +114,7 @@ def compare(text: str, seed: int, n_walks: int = 6, n_steps: int = 40) -> None:
     for _ in range(n_walks):
         matchers = [plain.matcher(), general.matcher()]
         for _ in range(n_steps):
-            may_come = allowed_by_all(matchers, TOKENS, text)
+            may_come = allowed_by_all(matchers, text)
             asked = choose.randrange(len(TOKENS))
             told = [matcher.explain(asked) for matcher in matchers]
             assert len({(one.reason, one.offset, one.may_end) for one in told}) == 1, text
@@ -146,7 +152,23 @@ def test_the_shipped_grammar_of_tools() -> None:
     compare((SHIPPED / "tool_call.lark").read_text(encoding="utf-8"), seed=3, n_walks=12, n_steps=80)
 
 
-PARTS = ["V", '"x"', '"{"', '"["', "a", "a?", '"\\"a\\""', "STRING", "V?", "V*", '("," V)*', '(V | "y")+']
+PARTS = [
+    "<[97]>",
+    "<[123-125]>",
+    "t",
+    "V",
+    '"x"',
+    '"{"',
+    '"["',
+    "a",
+    "a?",
+    '"\\"a\\""',
+    "STRING",
+    "V?",
+    "V*",
+    '("," V)*',
+    '(V | "y")+',
+]
 
 
 @given(
@@ -160,7 +182,8 @@ def test_random_grammars(alternatives: list[list[str]], schemas: list[Any], more
     body = " | ".join(" ".join(parts) for parts in alternatives)
     pieces = body.split("V")
     start = pieces[0] + "".join(block(next(rest, schemas[-1])) + piece for piece in pieces[1:])
-    text = f'start: {start} | STRING a\na: "z" | {block(schemas[0])}\nSTRING: /"[a-c]*"/\n{more}\n'
+    text = f'start: {start} | STRING a\na: "z" | t {block(schemas[0])}\nSTRING: /"[a-c]*"/\n{more}\n'
+    text += 't[max_tokens=2]: /[a-z"{]+/ "}"?\n'
     assert plain_grammar(text, "start", LIMITS) is not None
     event(f"schemas: {body.count('V') + 1}")
     with suppress(LimitExceeded):
@@ -198,4 +221,4 @@ def test_a_pickled_grammar_is_the_same() -> None:
     grammar = cfgmask.Grammar.from_lark(PLAIN["schemas side by side"])
     again = pickle.loads(pickle.dumps(grammar))  # ours
     vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
-    allowed_by_all([cfgmask.compile(one, vocabulary).matcher() for one in (grammar, again)], TOKENS, "")
+    allowed_by_all([cfgmask.compile(one, vocabulary).matcher() for one in (grammar, again)], "")

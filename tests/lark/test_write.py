@@ -6,18 +6,20 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask.grammar.ir import SetBounds
 from cfgmask.grammar.regex_tree import JsonString
+from cfgmask.lark import PlainGrammar
 from cfgmask.lark.write import write_lark
 from tests.build import WORD, grammar, rule, scope, seq, t
 from tests.engine.harness import mask_of
 from tests.gbnf.random_gbnf import grammars
 from tests.gbnf.test_meaning import CASES, TOKEN_CASES, TOKENS
 from tests.lark.engine import VOCABULARY, accepts
+from tests.strategies import GrammarShape, Problem, discards_undecided, problems, random_token
 
 # GBNF and what is written.
 WRITTEN = {
@@ -104,6 +106,30 @@ def test_masks_stay(gbnf: str, rng: random.Random) -> None:
         token = rng.choice(sorted(mask - {14}))
         before.advance(token)
         after.advance(token)
+
+
+@given(problems(GrammarShape(priorities=False, scopes=1, ignores=False)))
+@discards_undecided
+def test_random_grammars_mean_the_same_when_the_core_reads_them(problem: Problem) -> None:
+    """Rules that are handed over one by one, against those of a text, which most of the time the core reads."""
+    try:
+        text = write_lark(problem.ir)
+        read = cfgmask.Grammar.from_lark(text)
+    except cfgmask.GrammarError:
+        event("not written")
+        return
+    event(f"plain: {isinstance(read.plain, PlainGrammar)}")
+    given = problem.vocabulary
+    vocabulary = cfgmask.Vocabulary.from_bytes(given.tokens, given.end_tokens, given.special)
+    matchers = [cfgmask.compile(one, vocabulary).matcher() for one in (cfgmask.Grammar(problem.ir), read)]
+    for _ in range(8):
+        mask = mask_of(matchers[0], len(given.tokens))
+        assert mask_of(matchers[1], len(given.tokens)) == mask, text
+        token = random_token(problem.oracle, mask, problem.random)
+        if token is None:
+            return
+        for matcher in matchers:
+            matcher.advance(token)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@
 
 #include "byte_source.h"
 #include "check.h"
+#include "grammar/numbering.h"
 #include "lark/lexer.h"
 #include "lark/plain_grammar.h"
 #include "lark/statements.h"
@@ -200,6 +201,8 @@ void check_plain_grammar(ByteSource& source) {
     auto parts = schema_parts(std::string(text.begin(), text.end()), Limits());
     return parts ? std::make_shared<const PlainSchemaParts>(*std::move(parts)) : nullptr;
   };
+  // Ids are not told to what is made of it, so none are taken.
+  questions.tokens = [](std::u32string_view) { return false; };
   Limits limits;
   limits.max_regex_nodes = 50'000;
   limits.max_items = 2'000;
@@ -211,9 +214,7 @@ void check_plain_grammar(ByteSource& source) {
   if (grammar == nullptr) return;
   try {
     VocabularyStores stores(has_schemas ? json_vocabulary(source) : random_vocabulary(source));
-    GrammarBuilder builder(stores, limits);
-    const auto [start, scope] = grammar->hand_over(builder);
-    const auto compiled = builder.build(start, scope, false, true, true);
+    const auto compiled = compile(grammar->form(), {}, stores, limits).grammar;
     // Lexemes that are the longest, and conditions, may leave no way on.
     if (compiled != nullptr) check_walk(source, compiled, false);
   } catch (const LimitExceeded&) {

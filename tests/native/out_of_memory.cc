@@ -68,7 +68,7 @@ std::shared_ptr<CompiledGrammar> make_grammar(VocabularyStores& stores, const Li
                                          }),
                                          scope, 0, "ITEM");
   const uint32_t comma = builder.terminal(regex([](RegexStore& r) { return r.literal(","); }), scope, 0, ",");
-  const uint32_t list = builder.nonterminal("list");
+  const uint32_t list = builder.nonterminal();
   builder.alternative(list, std::vector{item});
   builder.alternative(list, std::vector{list, comma, item});
   return builder.build(list, scope, false, false, false);

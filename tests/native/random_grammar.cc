@@ -31,7 +31,7 @@ class GrammarMaker {
 
   RandomGrammar make() {
     for (uint32_t n = 1 + source_.below(2); n > 0; --n) scopes_.push_back(make_scope());
-    for (uint32_t n = 1 + source_.below(4); n > 0; --n) nonterminals_.push_back(builder_.nonterminal("rule"));
+    for (uint32_t n = 1 + source_.below(4); n > 0; --n) nonterminals_.push_back(builder_.nonterminal());
     symbols_ = nonterminals_;
     for (uint32_t n = 1 + source_.below(5); n > 0; --n) symbols_.push_back(make_terminal());
     if (source_.below(4) == 0) symbols_.push_back(make_token_set());

@@ -86,16 +86,16 @@ std::shared_ptr<CompiledGrammar> make_json(VocabularyStores& stores, uint32_t ma
   const uint32_t number = builder.terminal(
       regex([](RegexStore& r) { return r.repetition(r.bytes(ByteSet::range('0', '9')), 1, 12); }), scope, 0, "NUMBER");
 
-  const uint32_t value = builder.nonterminal("value");
+  const uint32_t value = builder.nonterminal();
   const uint32_t comma = literal(",");
   const auto list = [&](std::string_view open, uint32_t element, std::string_view close) {
-    const uint32_t rest = builder.nonterminal("rest");
+    const uint32_t rest = builder.nonterminal();
     builder.alternative(rest, std::vector{comma, element});
     builder.alternative(value, std::vector{literal(open), literal(close)});
     builder.alternative(value,
                         std::vector{literal(open), element, builder.repeat(rest, 0, kUnbounded), literal(close)});
   };
-  const uint32_t pair = builder.nonterminal("pair");
+  const uint32_t pair = builder.nonterminal();
   builder.alternative(pair, std::vector{string, literal(":"), value});
   builder.alternative(value, std::vector{string});
   builder.alternative(value, std::vector{number});

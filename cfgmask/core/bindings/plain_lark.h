@@ -40,6 +40,7 @@ class PlainLarkReader {
     const nb::callable& pattern;
     const nb::callable& options;
     const nb::callable& schema;
+    const nb::callable& tokens;
   };
   std::shared_ptr<const PlainLark> read(const nb::str& text, const nb::str& start, const Limits& limits,
                                         uint64_t max_tokens, const Answers& answers) {
@@ -60,6 +61,7 @@ class PlainLarkReader {
       const auto [complete, initial, last, once] = nb::cast<std::tuple<bool, bool, bool, bool>>(found);
       return PlainLarkOptions{complete, initial, last, once};
     };
+    questions.tokens = [&](std::u32string_view text) { return nb::cast<bool>(asked(answers.tokens, text_of(text))); };
     questions.schema = [&](std::u32string_view text) {
       const nb::object found = asked(answers.schema, text_of(text));
       return found.is_none() ? nullptr : nb::cast<std::shared_ptr<PlainSchemaParts>>(found);

@@ -57,14 +57,10 @@ class RegexTreeReader {
     for (size_t kind = 0; kind < kNames.size(); ++kind) types_[kind] = module.attr(kNames[kind]);
   }
 
-  // What was read so far.
-  RegexData& read() { return read_; }
-  // How many texts it has in sets.
-  size_t n_texts() const { return n_texts_; }
-
-  // The number of a tree. Throws LimitExceeded (max_nesting) and std::overflow_error for counts beyond 31 bits. Linear
-  // in the objects not seen before; no recursion.
-  uint32_t add(const nb::object& tree) {
+  // The number of a tree among the nodes that are read into, which are the same at each call. Throws LimitExceeded
+  // (max_nesting) and std::overflow_error for counts beyond 31 bits. Linear in the objects not seen before; no
+  // recursion.
+  uint32_t add(const nb::object& tree, RegexData& into) {
     std::vector<nb::handle> pending{tree};
     while (!pending.empty()) {
       const nb::handle part = pending.back();
@@ -81,8 +77,8 @@ class RegexTreeReader {
       }
       if (pending.size() > waiting) continue;
       pending.pop_back();
-      const uint32_t made = make(part, kind, trees);
-      if (read_.height(made) > max_nesting_ * RegexData::kHeightPerNesting)
+      const uint32_t made = make(part, kind, trees, into);
+      if (into.height(made) > max_nesting_ * RegexData::kHeightPerNesting)
         throw LimitExceeded("max_nesting", max_nesting_);
       kept_.push_back(nb::borrow(part));
       known_.emplace(part.ptr(), made);
@@ -100,11 +96,6 @@ class RegexTreeReader {
       "Complement", "KeySet",    "Divisible", "JsonString",    "Substring",   "Multiples"};
 
   using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
-
-  uint32_t texts_of(Kind kind, std::vector<std::string> all) {
-    n_texts_ += all.size();
-    return read_.texts(kind, std::move(all));
-  }
 
   static nb::object interned(const char* name) { return nb::steal(PyUnicode_InternFromString(name)); }
 
@@ -145,44 +136,44 @@ class RegexTreeReader {
     return {&PyTuple_GET_ITEM(trees.ptr(), 0), nb::len(trees)};
   }
 
-  uint32_t make(nb::handle tree, Kind kind, std::span<PyObject* const> trees) {
+  uint32_t make(nb::handle tree, Kind kind, std::span<PyObject* const> trees, RegexData& into) {
     std::vector<uint32_t> parts;
     for (PyObject* part : trees) parts.push_back(known_.at(part));
     switch (kind) {
       case Kind::kLiteral: {
         const auto data = nb::cast<nb::bytes>(get(tree, data_));
-        return read_.texts(kind, {std::string(data.c_str(), data.size())});
+        return into.texts(kind, {std::string(data.c_str(), data.size())});
       }
       case Kind::kCharClass:
-        return read_.ranges(kind, code_points(tree, 0x10FFFF));
+        return into.ranges(kind, code_points(tree, 0x10FFFF));
       case Kind::kByteClass:
-        return read_.ranges(kind, code_points(tree, 0xFF));
+        return into.ranges(kind, code_points(tree, 0xFF));
       case Kind::kConcatenation:
       case Kind::kAlternation:
       case Kind::kIntersection:
       case Kind::kComplement:
-        return read_.parts(kind, parts);
+        return into.parts(kind, parts);
       case Kind::kRepetition: {
         const uint32_t least = count(get(tree, minimum_));
         const nb::object most = get(tree, maximum_);
-        return read_.repetition(parts[0], least, most.is_none() ? kUnbounded : count(most));
+        return into.repetition(parts[0], least, most.is_none() ? kUnbounded : count(most));
       }
       case Kind::kKeySet:
-        return texts_of(kind, texts(tree, keys_));
+        return into.texts(kind, texts(tree, keys_));
       case Kind::kSubstring:
-        return texts_of(kind, texts(tree, chunks_));
+        return into.texts(kind, texts(tree, chunks_));
       case Kind::kDivisible: {
         const auto modulus = nb::cast<uint32_t>(get(tree, modulus_));
         if (modulus == 0) throw std::invalid_argument("nothing is divided by zero");
-        return read_.divisible(modulus);
+        return into.divisible(modulus);
       }
       case Kind::kMultiples: {
         const auto words = nb::cast<std::vector<uint32_t>>(get(tree, words_));
         Multiples::of_words(words);  // throws what is wrong with them
-        return read_.multiples(words);
+        return into.multiples(words);
       }
       case Kind::kJsonString:
-        return read_.json_string(parts[0], escapes_named(nb::str(get(tree, escapes_)).c_str()));
+        return into.json_string(parts[0], escapes_named(nb::str(get(tree, escapes_)).c_str()));
     }
     throw nb::type_error("not a regex tree");
   }
@@ -226,14 +217,15 @@ class RegexTreeReader {
   }
 
   uint64_t max_nesting_;
-  size_t n_texts_ = 0;
-  RegexData read_;
   // The trees are kept because an address stays theirs only as long as they live.
   std::unordered_map<PyObject*, uint32_t> known_;
   std::vector<nb::object> kept_;
   std::array<nb::object, kNames.size()> types_;
   nb::object data_, ranges_, parts_, body_, minimum_, maximum_, keys_, modulus_, chunks_, words_, escapes_;
 };
+
+// A set is one step of a store, in which nothing looks up: with so many texts, it takes a millisecond and more.
+inline constexpr size_t kManyTexts = 10'000;
 
 // Lowers trees into one builder.
 class RegexTrees {
@@ -243,32 +235,31 @@ class RegexTrees {
 
   // The node of a tree. Throws what the reader does, and LimitExceeded (max_regex_nodes) from the store.
   uint32_t node(const nb::object& tree) {
-    const size_t before = reader_.n_texts();
-    const uint32_t number = reader_.add(tree);
+    const size_t before = read_.n_texts();
+    const uint32_t number = reader_.add(tree, read_);
     LongCall call(nullptr);
-    // A set is one step of the store, in which nothing looks up: with so many texts, it takes a millisecond and more.
-    if (reader_.n_texts() - before > kManyTexts) call.release();
+    if (read_.n_texts() - before > kManyTexts) call.release();
     builder_.with([&](RegexStore& r) {
-      reader_.read().make(r, made_);
+      read_.make(r, made_);
       return 0;
     });
     return made_[number].value;
   }
 
  private:
-  static constexpr size_t kManyTexts = 10'000;
-
   nb::object builder_object_;
   RegexBuilder& builder_;
   RegexTreeReader reader_;
+  RegexData read_;
   std::vector<RegexId> made_;  // of what was read
 };
 
 // The regex of a tree, for any builder.
 inline std::shared_ptr<PortableRegex> portable_regex(const nb::object& tree, uint64_t max_nesting) {
   RegexTreeReader reader(max_nesting);
-  reader.add(tree);
-  return std::make_shared<PortableRegex>(std::move(reader.read()));
+  RegexData read;
+  reader.add(tree, read);
+  return std::make_shared<PortableRegex>(read);
 }
 
 }  // namespace cfgmask

@@ -36,11 +36,10 @@ inline nanobind::object to_python(const Matcher& matcher, TokenId token) {
 
 inline nanobind::object to_python(const Matcher::TokenFate& fate) {
   nanobind::list expected;
-  using Kind = CompiledGrammar::LiveSymbol::Kind;
-  for (const auto& [symbol, nonterminals] : fate.expected) {
-    const nanobind::object index =
-        symbol.kind == Kind::kIgnored ? nanobind::none() : nanobind::object(nanobind::cast(symbol.index));
-    expected.append(nanobind::make_tuple(symbol.name, symbol.kind == Kind::kTokenSet, index, nonterminals));
+  for (const auto& [symbol, rules] : fate.expected) {
+    const nanobind::object place =
+        symbol.place == kNoPlace ? nanobind::none() : nanobind::object(nanobind::cast(symbol.place));
+    expected.append(nanobind::make_tuple(symbol.name, place, rules));
   }
   return nanobind::make_tuple(fate.allowed, fate.too_far, fate.n_bytes, fate.may_end, expected);
 }

@@ -65,6 +65,9 @@ enum class KeyRole : uint8_t { kNone, kOpens, kCloses, kKey };
 
 inline constexpr uint32_t kNoChoice = UINT32_MAX;
 
+// Where a symbol stands in what somebody wrote, a number that means something to the front end alone.
+inline constexpr uint32_t kNoPlace = UINT32_MAX;
+
 // A place in the rules of an item, see Holds::kItem.
 struct Step {
   uint32_t place = 0;          // its number; 0: nothing else may stand there
@@ -79,6 +82,7 @@ struct Terminal {
   uint32_t scope = 0;
   int32_t priority = 0;
   std::string name;
+  uint32_t place = kNoPlace;
   // Its lexemes are scalars, as ir.py says of which kind, none of them equal to one before it in the open set.
   bool distinct = false;
   // Distinct: JSON strings of which nothing that begins one begins finitely many, and which are equal to no other value
@@ -128,6 +132,7 @@ struct TokenSet {
   std::vector<uint32_t> ids;  // sorted
   uint32_t scope = 0;
   std::string name;
+  uint32_t place = kNoPlace;
 
   bool is_indent() const { return !ids.empty() && ids[0] >= kDedent; }
 };
@@ -205,7 +210,7 @@ struct Mark {
 };
 
 struct Nonterminal {
-  std::string name;
+  uint32_t place = kNoPlace;  // of its rule
   std::vector<Alternative> alternatives;
   // Its alternatives come when it is first called; see earley/deferred_rules.h.
   bool is_deferred = false;

@@ -185,9 +185,9 @@ class Parser {
   // Makes all rules that were deferred, and what follows each key of a choice.
   void define_all();
 
-  // The nonterminals with an alternative of which one of the rests is left; of deferred rules the nonterminal at which
-  // their part begins. Linear in the grammar.
-  std::vector<uint32_t> nonterminals_at(std::span<const RestId> rests) const;
+  // The places of the rules with an alternative of which one of the rests is left, ascending; of deferred rules that of
+  // their part. Linear in the grammar.
+  std::vector<uint32_t> places_at(std::span<const RestId> rests) const;
 
   // The highest of the temperatures that the innermost rules ask for which these items are inside of, if any.
   std::optional<double> temperature(std::span<const Item> items) const;
@@ -341,7 +341,7 @@ class Parser {
   // grammar, so that references into that are lost.
   const std::vector<RestId>& alternatives(uint32_t nonterminal);
 
-  // earley/nonterminals_at.cc
+  // earley/places_at.cc
   bool passes(RestId at, std::span<const RestId> rests) const;
   bool is_within(RestId rest, RestId whole) const;
 

@@ -28,6 +28,7 @@ class PlainLarkReading {
     const size_t n_ignored = out_.ignored_.size();
     const size_t n_imports = out_.imports_.size();
     const size_t n_options = out_.options_.size();
+    max_tokens_.reset();
     try {
       assemble_lark<uint32_t>(tokens, steps, [this](LarkRule rule, const Parts& parts, uint32_t start, uint32_t end) {
         return made(rule, parts, {start, end});
@@ -65,6 +66,8 @@ class PlainLarkReading {
         return pattern(place);
       case LarkRule::kJsonBlock:
         return add({Kind::kJson, false, place, parts[1].start, parts[1].end});
+      case LarkRule::kSpecialTokens:
+        return add({Kind::kTokens, false, place});
       case LarkRule::kCharacterRange:
         return range(parts, place);
       case LarkRule::kSequence:
@@ -93,6 +96,10 @@ class PlainLarkReading {
       case LarkRule::kCondition:
       case LarkRule::kRuleParameter:
         return parts[1].node;
+      case LarkRule::kAttribute:
+        attribute(parts);
+        return 0;
+      case LarkRule::kAttributes:
       case LarkRule::kModifier:
       case LarkRule::kPriority:
       case LarkRule::kImportPath:
@@ -246,6 +253,13 @@ class PlainLarkReading {
     return parameters_.add(characters(place_of(parts[0])), std::move(inside));
   }
 
+  // `max_tokens=3`, of which a rule has no more than one.
+  void attribute(const Parts& parts) {
+    require(characters(place_of(parts[0])) == U"max_tokens" && parts.size() == 2 && !max_tokens_);
+    require(parts[1].token != nullptr && parts[1].token->type == LarkTerminal::kNumber);
+    max_tokens_ = number(characters(place_of(parts[1])));
+  }
+
   void define(const Parts& parts) {
     size_t at = parts[0].rule == LarkRule::kModifier ? 1 : 0;
     const Place named = name(parts[at++]);
@@ -253,13 +267,17 @@ class PlainLarkReading {
     require(!is_terminal || parts[0].token != nullptr);
     bool parametric = false;
     int32_t priority = 0;
+    if (parts[at].rule == LarkRule::kAttributes) {
+      require(!is_terminal);
+      ++at;
+    }
     if (parts[at].rule == LarkRule::kRuleParameter) {
-      require(!is_terminal && parameters_.is_self(parts[at++].node));
+      require(!is_terminal && !max_tokens_ && parameters_.is_self(parts[at++].node));
       parametric = true;
     }
     if (parts[at].rule == LarkRule::kPriority) priority = this->priority(characters(place_of(parts[at++])));
     require(at + 1 == parts.size());
-    out_.definitions_.push_back({named, is_terminal, parametric, priority, parts[at].node});
+    out_.definitions_.push_back({named, is_terminal, parametric, priority, max_tokens_, parts[at].node});
   }
   // `.2`, blanks between them
   static int32_t priority(std::u32string_view text) {
@@ -290,6 +308,7 @@ class PlainLarkReading {
 
   PlainLarkDocument& out_;
   LarkParameters parameters_;
+  std::optional<uint32_t> max_tokens_;  // of the statement's rule
 };
 
 std::shared_ptr<const PlainLarkDocument> PlainLarkDocument::read(std::u32string text, const CharacterKinds& kinds,

@@ -1,6 +1,6 @@
 // Lark grammars as most are: rules, with parameters or without, and terminals of names, strings, regexes, ranges,
-// groups, operators and quantifiers, `%json`, `%ignore`, terminals from modules, and options. Whatever else a grammar
-// says, or says wrong, is left to the reader in Python (cfgmask/lark/reader.py).
+// groups, operators and quantifiers, special tokens, limits on tokens, `%json`, `%ignore`, terminals from modules, and
+// options. Whatever else a grammar says, or says wrong, is left to the reader in Python (cfgmask/lark/reader.py).
 //
 // Threads: immutable.
 #pragma once
@@ -34,6 +34,7 @@ class PlainLarkDocument {
     kGuarded,
     kAlias,
     kJson,
+    kTokens,
   };
   // A part of the text.
   struct Place {
@@ -58,6 +59,7 @@ class PlainLarkDocument {
     bool is_terminal;
     bool parametric;
     int32_t priority;
+    std::optional<uint32_t> max_tokens;
     uint32_t body;
   };
   // `%import module.name -> alias`

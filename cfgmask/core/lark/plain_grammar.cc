@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <span>
-#include <tuple>
+#include <utility>
 
 #include "lark/parameters.h"
 #include "schema/pattern_trees.h"
@@ -77,36 +76,44 @@ LarkLibrary::LarkLibrary(std::vector<std::u32string> texts, const CharacterKinds
 class PlainLarkLowering {
  public:
   PlainLarkLowering(const Document& document, const PlainLarkQuestions& questions, const Limits& limits, PlainLark& out)
-      : document_(document), questions_(questions), limits_(limits), out_(out), maker_(out.regexes_) {}
+      : document_(document),
+        questions_(questions),
+        limits_(limits),
+        out_(out),
+        form_(out.form_),
+        maker_(out.form_.regexes()) {}
 
   // Throws NotPlain.
   void lower(std::u32string_view start) {
     if (!document_.options().empty()) {
       const auto options = questions_.options(document_);
       require(options.has_value());
-      out_.options_ = *options;
+      options_ = *options;
     }
+    scope_ = form_.scope(options_.ignore_once);
     enter_names();
     enter_priorities();
+    size_t next = 0;
     for (const auto& definition : document_.definitions()) {
       if (definition.is_terminal) continue;
       in_parametric_ = definition.parametric;
-      out_.rules_.push_back(
-          {utf8(document_.text(definition.name)), definition.parametric, expression(definition.body)});
+      form_.body(rules_[next], definition.max_tokens ? limited(definition, rules_[next]) : expression(definition.body));
+      ++next;
     }
-    if (!out_.schemas_.empty()) check_schemas();
+    if (!form_.parts().empty()) check_schemas();
     lower_ignored();
     const auto found = names_.find(start);
     require(found != names_.end() && found->second.rule != kNoRule);
-    out_.start_ = found->second.rule;
-    require(!out_.rules_[out_.start_].parametric);
+    start_ = found->second.rule;
+    require(!form_.rules()[start_].parametric);
+    form_.start(form_.reference(start_), scope_, {options_.complete, options_.ignore_initial, options_.ignore_final});
     check_all_used();
     check_all_end();
   }
 
  private:
-  using Kind = PlainLark::Kind;
-  using Expression = PlainLark::Expression;
+  using Kind = GrammarForm::Kind;
+  using Expression = GrammarForm::Expression;
   static constexpr uint32_t kNoRule = UINT32_MAX;
 
   // A terminal of the grammar, or of a module if that is given.
@@ -149,14 +156,14 @@ class PlainLarkLowering {
       require(entry != nullptr && lark_name(document_.text(imported.alias)) == LarkName::kTerminal);
       enter(imported.alias, {{library, entry->document, entry->definition}});
     }
-    uint32_t n_rules = 0;
     for (const auto& definition : document_.definitions()) {
       // What an imported terminal uses is called `module__NAME`.
       require(imports.empty() || !has(document_.text(definition.name), U"__"));
       if (definition.is_terminal) {
         enter(definition.name, {{nullptr, &document_, &definition}});
       } else {
-        enter(definition.name, {{}, n_rules++, definition.parametric});
+        rules_.push_back(form_.rule(rule(definition)));
+        enter(definition.name, {{}, rules_.back(), definition.parametric});
       }
     }
   }
@@ -192,9 +199,15 @@ class PlainLarkLowering {
 
   // Rules.
 
-  uint32_t add(const Expression& made) {
-    out_.expressions_.push_back(made);
-    return static_cast<uint32_t>(out_.expressions_.size() - 1);
+  GrammarForm::Rule rule(const Document::Definition& definition) {
+    GrammarForm::Rule made;
+    made.place = place(utf8(document_.text(definition.name)));
+    made.parametric = definition.parametric;
+    return made;
+  }
+  uint32_t place(PlainLark::Named named) {
+    out_.places_.push_back(std::move(named));
+    return static_cast<uint32_t>(out_.places_.size() - 1);
   }
 
   uint32_t expression(uint32_t id) {
@@ -207,8 +220,8 @@ class PlainLarkLowering {
         found->second.used = true;
         require(found->second.parametric == (node.parameter != Document::kNone));
         if (found->second.parametric) return call(found->second.rule, document_.argument(node.parameter));
-        if (found->second.rule != kNoRule) return add({Kind::kRule, found->second.rule});
-        return add({Kind::kTerminal, terminal(node.place, found->second.terminal)});
+        if (found->second.rule != kNoRule) return form_.reference(found->second.rule);
+        return terminal(node.place, found->second.terminal);
       }
       case Document::Kind::kString:
       case Document::Kind::kPattern:
@@ -220,32 +233,29 @@ class PlainLarkLowering {
         if (parts.size() == 1) return expression(parts[0]);
         std::vector<uint32_t> made;
         for (uint32_t part : parts) made.push_back(expression(part));
-        const auto first = static_cast<uint32_t>(out_.parts_.size());
-        out_.parts_.insert(out_.parts_.end(), made.begin(), made.end());
-        const Kind kind = node.kind == Document::Kind::kSequence ? Kind::kSequence : Kind::kChoice;
-        return add({kind, first, static_cast<uint32_t>(out_.parts_.size())});
+        return node.kind == Document::Kind::kSequence ? form_.sequence(made) : form_.choice(made);
       }
       case Document::Kind::kRepeat: {
         require(node.maximum != 0);
         const uint32_t body = expression(document_.parts(node)[0]);
         if (node.minimum == 1 && node.maximum == 1) return body;
-        return add({Kind::kRepeat, body, 0, node.minimum, node.maximum});
+        return form_.repeat(body, node.minimum, node.maximum);
       }
       case Document::Kind::kGuarded: {
         const Condition& condition = document_.condition(node.parameter);
         require(in_parametric_ || !uses_parameter(condition));
         const uint32_t body = expression(document_.parts(node)[0]);
-        out_.conditions_.push_back(condition);
-        return add({Kind::kGuarded, body, static_cast<uint32_t>(out_.conditions_.size() - 1)});
+        return form_.guarded(body, condition);
       }
       case Document::Kind::kAlias:
         return expression(document_.parts(node)[0]);
       case Document::Kind::kJson: {
         auto schema = questions_.schema(document_.json(node));
-        require(schema != nullptr && out_.schemas_.size() < kMostSchemas);
-        out_.schemas_.push_back(std::move(schema));
-        return add({Kind::kSchema, static_cast<uint32_t>(out_.schemas_.size() - 1)});
+        require(schema != nullptr && form_.parts().size() < kMostSchemas);
+        return form_.part({std::move(schema), nullptr, {}, false, place(node.first)});
       }
+      case Document::Kind::kTokens:
+        return token_set(node.place);
       case Document::Kind::kIntersection:
       case Document::Kind::kComplement:
         break;
@@ -253,49 +263,98 @@ class PlainLarkLowering {
     throw NotPlain();
   }
 
+  // The body of a rule with a limit on its tokens, which is one terminal with that limit where it leads no further.
+  uint32_t limited(const Document::Definition& definition, uint32_t rule) {
+    const uint32_t max_tokens = *definition.max_tokens;
+    require(max_tokens != 0);
+    if (leads_further(definition.body)) {
+      form_.limit(rule, max_tokens);
+      return expression(definition.body);
+    }
+    const Tree found = tree({nullptr, &document_, nullptr}, document_[definition.body]);
+    require(!found.only_empty);
+    GrammarForm::Terminal made{utf8(document_.text(definition.name)), found.number, scope_};
+    made.place = form_.rules()[rule].place;
+    made.max_tokens = max_tokens;
+    return form_.terminal(std::move(made));
+  }
+  // Whether a body is more than one terminal.
+  bool leads_further(uint32_t id) const {
+    std::vector<uint32_t> pending{id};
+    while (!pending.empty()) {
+      const Document::Node& node = document_[pending.back()];
+      pending.pop_back();
+      switch (node.kind) {
+        case Document::Kind::kJson:
+        case Document::Kind::kTokens:
+        case Document::Kind::kGuarded:
+          return true;
+        case Document::Kind::kName: {
+          const auto found = names_.find(document_.text(node.place));
+          require(found != names_.end());
+          if (found->second.rule != kNoRule) return true;
+          break;
+        }
+        case Document::Kind::kString:
+        case Document::Kind::kPattern:
+        case Document::Kind::kRange:
+          break;
+        default: {
+          const auto parts = document_.parts(node);
+          pending.insert(pending.end(), parts.begin(), parts.end());
+        }
+      }
+    }
+    return false;
+  }
+
+  // One set for all places that are spelled like this one.
+  uint32_t token_set(Document::Place at) {
+    const std::u32string_view spelling = document_.text(at);
+    if (const auto known = spelled_.find(spelling); known != spelled_.end()) return known->second;
+    require(questions_.tokens(spelling));
+    const auto number = static_cast<uint32_t>(out_.token_sets_.size());
+    out_.token_sets_.push_back(utf8(spelling));
+    return spelled_[spelling] = form_.token_set(
+               {GrammarForm::TokenSet::Kind::kIds, number, scope_, utf8(spelling), place(utf8(spelling))});
+  }
+
   uint32_t call(uint32_t rule, const Argument& argument) {
     require(in_parametric_ || !uses_parameter(argument));
-    out_.arguments_.push_back(argument);
-    return add({Kind::kCall, rule, static_cast<uint32_t>(out_.arguments_.size() - 1)});
+    has_calls_ = true;
+    return form_.call(rule, argument);
   }
 
   uint32_t terminal(Document::Place name, const Source& source) {
-    return once(name, [&] { return PlainLark::Terminal{"", tree(source).number, source.definition->priority}; });
+    return once(name, [&] { return std::pair(tree(source).number, source.definition->priority); });
   }
   uint32_t literal(const Document::Node& node) {
-    if (node.kind == Document::Kind::kString && node.first == node.last) return add({Kind::kSequence, 0, 0});
-    const uint32_t made = once(node.place, [&] {
+    if (node.kind == Document::Kind::kString && node.first == node.last) return form_.sequence({});
+    return once(node.place, [&] {
       const auto priority = priorities_.empty() ? priorities_.end() : priorities_.find(key(node));
       const Tree found = tree({nullptr, &document_, nullptr}, node);
       require(!found.only_empty);
-      return PlainLark::Terminal{"", found.number, priority == priorities_.end() ? 0 : priority->second};
+      return std::pair(found.number, priority == priorities_.end() ? 0 : priority->second);
     });
-    return add({Kind::kTerminal, made});
   }
-  // One terminal for all places that are spelled like this one.
+  // One terminal for all places that are spelled like this one. `make()` gives its regex and its priority.
   template <typename Make>
-  uint32_t once(Document::Place place, Make make) {
-    const std::u32string_view spelling = document_.text(place);
-    const auto [known, is_new] = spelled_.try_emplace(spelling, static_cast<uint32_t>(out_.terminals_.size()));
-    if (is_new) {
-      PlainLark::Terminal made = make();
-      made.name = utf8(spelling);
-      out_.terminals_.push_back(std::move(made));
-    }
-    return known->second;
+  uint32_t once(Document::Place at, Make make) {
+    const std::u32string_view spelling = document_.text(at);
+    if (const auto known = spelled_.find(spelling); known != spelled_.end()) return known->second;
+    const auto [regex, priority] = make();
+    GrammarForm::Terminal made{utf8(spelling), regex, scope_};
+    made.place = place(made.name);
+    made.priority = priority;
+    return spelled_[spelling] = form_.terminal(std::move(made));
   }
 
   void lower_ignored() {
-    std::vector<uint32_t> ways;
-    TextSet<std::u32string_view> names;
     for (uint32_t id : document_.ignored()) {
       const Tree made = tree({nullptr, &document_, nullptr}, document_[id]);
       require(!made.only_empty);
-      ways.push_back(made.number);
-      const std::u32string_view name = document_.text(document_[id].place);
-      if (names.insert(name).second) out_.ignored_name_ += (names.size() == 1 ? "" : " | ") + utf8(name);
+      form_.ignore(scope_, {made.number, utf8(document_.text(document_[id].place))});
     }
-    if (!ways.empty()) out_.ignored_ = maker_.alternation(ways);
   }
 
   // Regexes.
@@ -334,6 +393,7 @@ class PlainLarkLowering {
       case Document::Kind::kGuarded:
       case Document::Kind::kAlias:
       case Document::Kind::kJson:
+      case Document::Kind::kTokens:
         throw NotPlain();
       case Document::Kind::kSequence:
       case Document::Kind::kChoice:
@@ -384,7 +444,7 @@ class PlainLarkLowering {
     return found;
   }
   uint32_t of_parts(RegexData::Kind kind, const std::vector<Tree>& parts) {
-    return out_.regexes_.parts(kind, numbers(parts));
+    return form_.regexes().parts(kind, numbers(parts));
   }
   Tree nested(const std::vector<Tree>& parts, uint32_t number) const {
     Tree made{number, 0, true};
@@ -415,7 +475,7 @@ class PlainLarkLowering {
     }
     const auto asked = questions_.pattern(body, flags);
     require(asked != nullptr);
-    return checked({out_.regexes_.append(asked->data())});
+    return checked({form_.regexes().append(asked->data())});
   }
 
   // As in cfgmask/regex/plain.py.
@@ -429,80 +489,106 @@ class PlainLarkLowering {
 
   Tree checked(Tree made) const {
     require(made.depth <= limits_.max_nesting);
-    require(out_.regexes_.height(made.number) <= limits_.max_nesting * RegexData::kHeightPerNesting);
+    require(form_.regexes().height(made.number) <= limits_.max_nesting * RegexData::kHeightPerNesting);
     return made;
   }
 
   // See GrammarBuilder::defer.
+  // A rule with a limit has to know beforehand how it can be closed.
   void check_schemas() const {
-    require(!out_.options_.complete && out_.arguments_.empty() && out_.conditions_.empty());
+    require(!options_.complete && !has_calls_);
+    std::vector<uint32_t> limited;
+    for (const uint32_t rule : rules_) {
+      if (form_.rules()[rule].max_tokens) limited.push_back(rule);
+    }
+    require(!reach(std::move(limited)).to_schemas);
   }
 
   // What has to be told of, or is wrong.
 
-  void check_all_used() const {
-    for (const auto& [name, meaning] : names_) require(meaning.used || meaning.rule != kNoRule);
-    std::vector<bool> reached(out_.rules_.size());
-    std::vector<uint32_t> rules{out_.start_};
-    reached[out_.start_] = true;
+  struct Reached {
+    size_t n_rules;
+    bool to_schemas;
+  };
+  // What some rules lead to, themselves included.
+  Reached reach(std::vector<uint32_t> rules) const {
+    bool to_schemas = false;
+    std::vector<bool> reached(form_.rules().size());
+    for (const uint32_t rule : rules) reached[rule] = true;
     for (size_t i = 0; i < rules.size(); ++i) {
-      std::vector<uint32_t> pending{out_.rules_[rules[i]].body};
+      std::vector<uint32_t> pending{form_.rules()[rules[i]].body};
       while (!pending.empty()) {
-        const Expression& part = out_.expressions_[pending.back()];
+        const Expression& part = form_[pending.back()];
         pending.pop_back();
         if (part.kind == Kind::kRule || part.kind == Kind::kCall) {
           if (!reached[part.first]) rules.push_back(part.first);
           reached[part.first] = true;
+        } else if (part.kind == Kind::kPart) {
+          to_schemas = true;
         } else if (part.kind == Kind::kRepeat || part.kind == Kind::kGuarded) {
           pending.push_back(part.first);
         } else if (part.kind == Kind::kSequence || part.kind == Kind::kChoice) {
-          pending.insert(pending.end(), out_.parts_.begin() + part.first, out_.parts_.begin() + part.last);
+          const auto parts = form_.parts(part);
+          pending.insert(pending.end(), parts.begin(), parts.end());
         }
       }
     }
-    require(rules.size() == out_.rules_.size());
+    return {rules.size(), to_schemas};
+  }
+
+  void check_all_used() const {
+    for (const auto& [name, meaning] : names_) require(meaning.used || meaning.rule != kNoRule);
+    require(reach({start_}).n_rules == form_.rules().size());
   }
 
   void check_all_end() const {
-    std::vector<bool> ends(out_.rules_.size());
+    std::vector<bool> ends(form_.rules().size());
     for (int round = 0; round < kMaxRounds; ++round) {
-      for (size_t i = ends.size(); i-- > 0;) ends[i] = ends[i] || can_end(out_.rules_[i].body, ends);
+      for (size_t i = ends.size(); i-- > 0;) ends[i] = ends[i] || can_end(form_.rules()[i].body, ends);
     }
     require(std::find(ends.begin(), ends.end(), false) == ends.end());
   }
   bool can_end(uint32_t id, const std::vector<bool>& rules) const {
-    const Expression& of = out_.expressions_[id];
+    const Expression& of = form_[id];
     const bool has_parts = of.kind == Kind::kSequence || of.kind == Kind::kChoice;
-    const auto first = out_.parts_.begin() + (has_parts ? of.first : 0);
-    const auto last = out_.parts_.begin() + (has_parts ? of.last : 0);
+    const auto parts = has_parts ? form_.parts(of) : std::span<const uint32_t>();
+    const auto can = [&](uint32_t part) { return can_end(part, rules); };
     switch (of.kind) {
       case Kind::kTerminal:
-      case Kind::kSchema:
+      case Kind::kTokenSet:
+      case Kind::kPart:
         return true;
       case Kind::kRule:
       case Kind::kCall:
         return rules[of.first];
       case Kind::kSequence:
-        return std::all_of(first, last, [&](uint32_t part) { return can_end(part, rules); });
+        return std::all_of(parts.begin(), parts.end(), can);
       case Kind::kChoice:
-        return std::any_of(first, last, [&](uint32_t part) { return can_end(part, rules); });
+        return std::any_of(parts.begin(), parts.end(), can);
       case Kind::kRepeat:
         return of.minimum == 0 || can_end(of.first, rules);
       case Kind::kGuarded:
         return can_end(of.first, rules);
+      default:
+        return false;
     }
-    return false;
   }
 
   const Document& document_;
   const PlainLarkQuestions& questions_;
   const Limits& limits_;
   PlainLark& out_;
+  GrammarForm& form_;
   RegexDataMaker maker_;
+  PlainLarkOptions options_;
+  uint32_t scope_ = 0;
+  uint32_t start_ = 0;
+  std::vector<uint32_t> rules_;  // of the form, in the order of their definitions
+  bool has_calls_ = false;
   uint32_t depth_ = 0;
   bool in_parametric_ = false;  // whether the rule that is lowered has a parameter
   TextMap<std::u32string_view, Name> names_;
-  TextMap<std::u32string_view, uint32_t> spelled_;
+  TextMap<std::u32string_view, uint32_t> spelled_;  // terminals and token sets of the form, by how they are written
   TextMap<std::u32string, int32_t> priorities_;
   // Of definitions; none while one is being made.
   std::unordered_map<const Document::Definition*, std::optional<Tree>> trees_;
@@ -522,111 +608,6 @@ std::shared_ptr<const PlainLark> PlainLark::read(std::u32string text, std::u32st
     return nullptr;
   }
   return out;
-}
-
-// In the order in which cfgmask/compiler/build.py hands rules over: symbols then have the same numbers.
-class PlainLark::Handing {
- public:
-  Handing(const PlainLark& grammar, GrammarBuilder& builder) : grammar_(grammar), builder_(builder) {}
-
-  std::pair<uint32_t, uint32_t> hand_over() {
-    regexes_.resize(grammar_.regexes_.size());
-    scope_ = builder_.scope(grammar_.options_.ignore_once);
-    if (grammar_.ignored_ != kNone) builder_.ignore(scope_, regex(grammar_.ignored_), grammar_.ignored_name_, {});
-    for (const Rule& rule : grammar_.rules_) rules_.push_back(builder_.nonterminal(rule.name));
-    schemas_.resize(grammar_.schemas_.size(), kNone);
-    terminals_.resize(grammar_.terminals_.size(), kNone);
-    for (size_t i = 0; i < rules_.size(); ++i) add_alternatives(grammar_.rules_[i], rules_[i]);
-    return {rules_[grammar_.start_], scope_};
-  }
-
- private:
-  void add_alternatives(const Rule& rule, uint32_t nonterminal) {
-    pending_ = {{nonterminal, rule.body}};
-    while (!pending_.empty()) {
-      const auto [owner, body] = pending_.back();
-      pending_.pop_back();
-      for (uint32_t alternative : parts(body, Kind::kChoice)) {
-        const Expression& of = grammar_.expressions_[alternative];
-        const bool is_guarded = of.kind == Kind::kGuarded;
-        std::vector<uint32_t> symbols;
-        for (uint32_t part : parts(is_guarded ? of.first : alternative, Kind::kSequence))
-          symbols.push_back(symbol(part, rule));
-        builder_.alternative(owner, symbols, is_guarded ? grammar_.conditions_[of.last] : Condition());
-      }
-    }
-  }
-
-  // Those of an expression of this kind; of another one itself.
-  std::vector<uint32_t> parts(uint32_t id, Kind kind) const {
-    const Expression& of = grammar_.expressions_[id];
-    if (of.kind != kind) return {id};
-    return {grammar_.parts_.begin() + of.first, grammar_.parts_.begin() + of.last};
-  }
-
-  uint32_t symbol(uint32_t id, const Rule& rule) {
-    const Expression& of = grammar_.expressions_[id];
-    switch (of.kind) {
-      case Kind::kRule:
-        return rules_[of.first];
-      case Kind::kCall:
-        return builder_.call(rules_[of.first], grammar_.arguments_[of.last]);
-      case Kind::kTerminal:
-        return terminal(of.first);
-      case Kind::kSchema:
-        return schema(of.first);
-      case Kind::kRepeat: {
-        const bool is_nested = grammar_.expressions_[of.first].kind == Kind::kRepeat;
-        const uint32_t body = is_nested ? group(of.first, rule) : symbol(of.first, rule);
-        return builder_.repeat(body, of.minimum, of.maximum);
-      }
-      case Kind::kSequence:
-      case Kind::kChoice:
-      case Kind::kGuarded:
-        break;
-    }
-    return group(id, rule);
-  }
-
-  uint32_t group(uint32_t id, const Rule& rule) {
-    const uint32_t made = builder_.nonterminal(rule.name + "." + std::to_string(++n_groups_));
-    pending_.emplace_back(made, id);
-    // It has the parameter of its rule.
-    return rule.parametric ? builder_.call(made, {}) : made;
-  }
-
-  uint32_t schema(uint32_t index) {
-    if (schemas_[index] == kNone) schemas_[index] = cfgmask::hand_over(grammar_.schemas_[index], builder_).first;
-    return schemas_[index];
-  }
-
-  uint32_t terminal(uint32_t index) {
-    if (terminals_[index] != kNone) return terminals_[index];
-    const Terminal& of = grammar_.terminals_[index];
-    const uint32_t regex = this->regex(of.regex);
-    const auto [known, is_new] = made_.try_emplace({regex, of.priority, of.name}, 0);
-    if (is_new) known->second = builder_.terminal(regex, scope_, of.priority, of.name);
-    return terminals_[index] = known->second;
-  }
-
-  uint32_t regex(uint32_t number) {
-    return builder_.with([&](RegexStore& r) { return grammar_.regexes_.make(r, number, regexes_); }).value;
-  }
-
-  const PlainLark& grammar_;
-  GrammarBuilder& builder_;
-  uint32_t scope_ = 0;
-  uint32_t n_groups_ = 0;
-  std::vector<std::optional<RegexId>> regexes_;
-  std::vector<uint32_t> rules_;
-  std::vector<uint32_t> schemas_;    // kNone: not yet made
-  std::vector<uint32_t> terminals_;  // the same
-  std::map<std::tuple<uint32_t, int32_t, std::string>, uint32_t> made_;
-  std::vector<std::pair<uint32_t, uint32_t>> pending_;
-};
-
-std::pair<uint32_t, uint32_t> PlainLark::hand_over(GrammarBuilder& builder) const {
-  return Handing(*this, builder).hand_over();
 }
 
 }  // namespace cfgmask

@@ -1,5 +1,5 @@
-// Plain Lark grammars (lark/plain_document.h) to rules, the same as cfgmask/lark and cfgmask/compiler make of them:
-// that way is what this is tested against.
+// Plain Lark grammars (lark/plain_document.h) to forms, of the same rules as those of cfgmask/lark, which this is
+// tested against.
 //
 // Threads: grammars and libraries are immutable.
 #pragma once
@@ -11,12 +11,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <variant>
 #include <vector>
 
-#include "earley/parameter.h"
+#include "grammar/grammar_form.h"
 #include "lark/plain_document.h"
-#include "matcher/grammar_builder.h"
 #include "regex/regex_data.h"
 #include "schema/plain_rules.h"
 #include "util/limits.h"
@@ -65,6 +64,8 @@ struct PlainLarkQuestions {
   std::function<std::span<const CodePointRange>(char32_t)> any_case;
   // The regex of a pattern with flags that is not plain, and asks nothing of the text around it; null for any other.
   std::function<std::shared_ptr<const PortableRegex>(std::u32string_view, std::u32string_view)> pattern;
+  // Whether this spells a set of special tokens.
+  std::function<bool(std::u32string_view)> tokens;
   // The schema in a `%json` block; null where it is not plain.
   std::function<std::shared_ptr<const PlainSchemaParts>(std::u32string_view)> schema;
 };
@@ -77,50 +78,21 @@ class PlainLark {
                                                const PlainLarkQuestions& questions, const Limits& limits,
                                                uint64_t max_tokens);
 
-  // Its rules become the builder's, in a scope of theirs, which is returned with the start symbol. Throws
-  // LimitExceeded.
-  std::pair<uint32_t, uint32_t> hand_over(GrammarBuilder& builder) const;
-  const PlainLarkOptions& options() const { return options_; }
+  const GrammarForm& form() const { return form_; }
+  // How its sets of special tokens are spelled. The numbers of their ids, which are a vocabulary's, are in this order.
+  const std::vector<std::string>& token_sets() const { return token_sets_; }
+
+  // What stands in a place of the form's: the name of a rule or of a terminal, a set of tokens as it is spelled, or
+  // where the braces of a `%json` block begin in the text. Throws std::out_of_range.
+  using Named = std::variant<std::string, uint32_t>;
+  const Named& at(uint32_t place) const { return places_.at(place); }
 
  private:
   friend class PlainLarkLowering;
-  class Handing;
 
-  enum class Kind : uint8_t { kTerminal, kRule, kCall, kSchema, kSequence, kChoice, kRepeat, kGuarded };
-  // `first` is the number of a terminal, of a rule, of a schema or of a body; of sequences and choices, the parts from
-  // `first` to `last` in the list of all. `last` is the number of what a call gives, or of the condition.
-  struct Expression {
-    Kind kind;
-    uint32_t first;
-    uint32_t last = 0;
-    uint32_t minimum = 0;
-    uint32_t maximum = 0;
-  };
-  struct Terminal {
-    std::string name;
-    uint32_t regex;
-    int32_t priority;
-  };
-  struct Rule {
-    std::string name;
-    bool parametric;
-    uint32_t body;
-  };
-
-  RegexData regexes_;
-  std::vector<Terminal> terminals_;
-  std::vector<Expression> expressions_;
-  std::vector<uint32_t> parts_;
-  std::vector<Argument> arguments_;
-  std::vector<Condition> conditions_;
-  std::vector<Rule> rules_;
-  std::vector<std::shared_ptr<const PlainSchemaParts>> schemas_;
-  uint32_t start_ = 0;
-  PlainLarkOptions options_;
-  // One regex of all that may stand between lexemes, and how it is shown; none: kNone.
-  static constexpr uint32_t kNone = UINT32_MAX;
-  uint32_t ignored_ = kNone;
-  std::string ignored_name_;
+  GrammarForm form_;
+  std::vector<Named> places_;
+  std::vector<std::string> token_sets_;
 };
 
 }  // namespace cfgmask

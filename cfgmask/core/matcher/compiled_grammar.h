@@ -145,11 +145,12 @@ class CompiledGrammar {
     Kind kind;
     uint32_t index;  // of the terminal or token set; of the scope that ignores it
     std::string name;
+    uint32_t place;             // or kNoPlace
     std::vector<RestId> rests;  // of its items
   };
   std::vector<LiveSymbol> live_symbols(StateId state);
-  // In whose alternatives it stands here. Linear in the grammar.
-  std::vector<uint32_t> nonterminals(const LiveSymbol& symbol) const { return parser_.nonterminals_at(symbol.rests); }
+  // The places of the rules in which it stands here, ascending. Linear in the grammar.
+  std::vector<uint32_t> rules(const LiveSymbol& symbol) const { return parser_.places_at(symbol.rests); }
 
   // Whether it matters where tokens end: some terminal or nonterminal has a limit on them.
   bool counts_tokens() const { return grammar_.counts_tokens(); }

@@ -145,14 +145,15 @@ Conditions GrammarBuilder::conditions(const Around& around) {
 }
 
 uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct,
-                                  bool closes_set, bool lazy, const Around& around,
-                                  std::optional<uint32_t> max_tokens) {
+                                  bool closes_set, bool lazy, const Around& around, std::optional<uint32_t> max_tokens,
+                                  uint32_t place) {
   check_scope(scope);
   const RegexId whole = node(regex);
   Terminal terminal;
   terminal.scope = scope;
   terminal.priority = priority;
   terminal.name = std::move(name);
+  terminal.place = place;
   terminal.distinct = distinct;
   terminal.closes_set = closes_set;
   terminal.lazy = lazy;
@@ -172,24 +173,29 @@ uint32_t GrammarBuilder::terminal(uint32_t regex, uint32_t scope, int32_t priori
   return Symbol::make(SymbolKind::kTerminal, grammar_.terminals.size() - 1).value;
 }
 
+void GrammarBuilder::also_at(uint32_t terminal, uint32_t place) {
+  uint32_t& least = grammar_.terminals[symbol(terminal).index()].place;
+  least = std::min(least, place);
+}
+
 bool GrammarBuilder::matches_text(uint32_t terminal) const {
   const Symbol asked = symbol(terminal);
   if (asked.kind() != SymbolKind::kTerminal) throw std::invalid_argument("only a terminal has texts of its own");
   return grammar_.terminals[asked.index()].regex != RegexStore::nothing();
 }
 
-uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name) {
+uint32_t GrammarBuilder::token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name, uint32_t place) {
   check_scope(scope);
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   if (!ids.empty() && ids.back() >= vocabulary_->n_vocab) throw std::out_of_range("token id beyond the vocabulary");
-  grammar_.token_sets.push_back({std::move(ids), scope, std::move(name)});
+  grammar_.token_sets.push_back({std::move(ids), scope, std::move(name), place});
   return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
 }
 
-uint32_t GrammarBuilder::indent(bool is_dedent, uint32_t scope, std::string name) {
+uint32_t GrammarBuilder::indent(bool is_dedent, uint32_t scope, std::string name, uint32_t place) {
   check_scope(scope);
-  grammar_.token_sets.push_back({{is_dedent ? kDedent : kIndent}, scope, std::move(name)});
+  grammar_.token_sets.push_back({{is_dedent ? kDedent : kIndent}, scope, std::move(name), place});
   return Symbol::make(SymbolKind::kTokenSet, grammar_.token_sets.size() - 1).value;
 }
 
@@ -217,10 +223,10 @@ void GrammarBuilder::indenter(uint32_t newline, uint32_t scope, uint32_t tab_len
   grammar_.indenter = Indenter{visible(node(newline), {}), scope, tab_len, std::move(name)};
 }
 
-uint32_t GrammarBuilder::nonterminal(std::string name, std::optional<SetBounds> opens_set) {
+uint32_t GrammarBuilder::nonterminal(uint32_t place, std::optional<SetBounds> opens_set) {
   count_rule();
   Nonterminal& made = grammar_.nonterminals.emplace_back();
-  made.name = std::move(name);
+  made.place = place;
   if (opens_set) {
     made.opens_set = static_cast<uint32_t>(grammar_.set_bounds.size());
     grammar_.set_bounds.push_back(std::move(*opens_set));
@@ -323,10 +329,11 @@ void GrammarBuilder::keep_keys_apart() {
   }
 }
 
-uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredPart> part) {
+uint32_t GrammarBuilder::defer(std::shared_ptr<DeferredPart> part, uint32_t place) {
   count_rule();
   Nonterminal& made = grammar_.nonterminals.emplace_back();
   made.is_deferred = true;
+  made.place = place;
   if (grammar_.deferred == nullptr) grammar_.deferred = std::make_shared<DeferredRules>();
   const auto index = static_cast<uint32_t>(grammar_.nonterminals.size() - 1);
   grammar_.deferred->add(index, std::move(part));

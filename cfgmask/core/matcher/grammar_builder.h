@@ -134,19 +134,21 @@ class GrammarBuilder : public RegexBuilder {
   void ignore(uint32_t scope, uint32_t regex, std::string name, const Around& around);
   uint32_t terminal(uint32_t regex, uint32_t scope, int32_t priority, std::string name, bool distinct = false,
                     bool closes_set = false, bool lazy = false, const Around& around = {},
-                    std::optional<uint32_t> max_tokens = std::nullopt);
+                    std::optional<uint32_t> max_tokens = std::nullopt, uint32_t place = kNoPlace);
+  // A terminal stands in another place, too: it has the least of them.
+  void also_at(uint32_t terminal, uint32_t place);
   // Whether a terminal matches some text that is not empty, within its limit.
   bool matches_text(uint32_t terminal) const;
-  uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name);
+  uint32_t token_set(std::vector<uint32_t> ids, uint32_t scope, std::string name, uint32_t place = kNoPlace);
   // What an indenter puts behind a newline.
-  uint32_t indent(bool is_dedent, uint32_t scope, std::string name);
+  uint32_t indent(bool is_dedent, uint32_t scope, std::string name, uint32_t place = kNoPlace);
   void role(uint32_t terminal, LineRole role);
   // See Terminal; of a distinct terminal.
   void endless(uint32_t terminal, Endless what);
   void step(uint32_t terminal, Step step);
   // `newline` is the regex of the terminals with that role; inside of brackets it is ignored text of the scope.
   void indenter(uint32_t newline, uint32_t scope, uint32_t tab_len, std::string name);
-  uint32_t nonterminal(std::string name, std::optional<SetBounds> opens_set = std::nullopt);
+  uint32_t nonterminal(uint32_t place = kNoPlace, std::optional<SetBounds> opens_set = std::nullopt);
   // Its texts are captured under a name, if that is not empty; inside, the grammar asks for a temperature.
   void mark(uint32_t nonterminal, std::string capture, std::optional<double> temperature);
   // Each text of it has bytes of so many tokens at most.
@@ -161,7 +163,7 @@ class GrammarBuilder : public RegexBuilder {
   void alternative(uint32_t nonterminal, std::span<const uint32_t> symbols, Condition condition = {});
   // A nonterminal for a part of the grammar that is made when a text first comes to it. Such a grammar has no
   // parameters, and no nonterminal with a limit leads to a part.
-  uint32_t defer(std::shared_ptr<DeferredPart> part);
+  uint32_t defer(std::shared_ptr<DeferredPart> part, uint32_t place = kNoPlace);
 
   // In the symbols of variants: the places of a row's text and part. No symbols have these numbers.
   static constexpr uint32_t kText = UINT32_MAX;

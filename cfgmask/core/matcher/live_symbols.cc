@@ -11,12 +11,13 @@ using LiveSymbols = std::vector<CompiledGrammar::LiveSymbol>;
 
 using Kind = CompiledGrammar::LiveSymbol::Kind;
 
-void add(Kind kind, uint32_t index, const std::string& name, RestId rest, LiveSymbols& live) {
-  const auto known = std::find_if(live.begin(), live.end(), [&](const CompiledGrammar::LiveSymbol& symbol) {
-    return symbol.kind == kind && symbol.index == index;
+template <typename Symbol>
+void add(Kind kind, uint32_t index, const Symbol& symbol, RestId rest, LiveSymbols& live) {
+  const auto known = std::find_if(live.begin(), live.end(), [&](const CompiledGrammar::LiveSymbol& other) {
+    return other.kind == kind && other.index == index;
   });
   if (known == live.end()) {
-    live.push_back({kind, index, name, {rest}});
+    live.push_back({kind, index, symbol.name, symbol.place, {rest}});
   } else {
     known->rests.push_back(rest);
   }
@@ -25,7 +26,7 @@ void add(Kind kind, uint32_t index, const std::string& name, RestId rest, LiveSy
 void add_ignored(uint32_t scope, const std::string& name, LiveSymbols& ignored) {
   const auto is_known = [&](const auto& symbol) { return symbol.index == scope && symbol.name == name; };
   if (std::any_of(ignored.begin(), ignored.end(), is_known)) return;
-  ignored.push_back({Kind::kIgnored, scope, name, {}});
+  ignored.push_back({Kind::kIgnored, scope, name, kNoPlace, {}});
 }
 
 // Of what a scope ignores in a slot.
@@ -42,7 +43,7 @@ LiveSymbols CompiledGrammar::live_symbols(StateId state) {
   LiveSymbols ignored;
   RegexStore& regexes = store_->regexes;
   const auto add_terminal = [&](uint32_t terminal, RestId rest) {
-    add(Kind::kTerminal, terminal, grammar_.terminals[terminal].name, rest, live);
+    add(Kind::kTerminal, terminal, grammar_.terminals[terminal], rest, live);
   };
   const auto add_edge = [&](const ItemSet::Edge& edge, RegexId residual, uint32_t number) {
     const uint32_t index = grammar_.terminals[edge.source].choice;
@@ -75,7 +76,7 @@ LiveSymbols CompiledGrammar::live_symbols(StateId state) {
     const ItemSet& set = parser_.at(end.items);
     add_terminals(set, store_->lexer.residuals(stepper_.at_boundary(end).lexer));
     for (const auto& edge : set.token_edges)
-      add(Kind::kTokenSet, edge.token_set, grammar_.token_sets[edge.token_set].name, edge.item.rest, live);
+      add(Kind::kTokenSet, edge.token_set, grammar_.token_sets[edge.token_set], edge.item.rest, live);
   }
   return live.empty() && !accepting(state) ? ignored : live;
 }

@@ -187,7 +187,7 @@ class Matcher {
   // What becomes of a token, and what the grammar expects at the place that decides it; matcher/token_fate.cc.
   struct Expectation {
     CompiledGrammar::LiveSymbol symbol;
-    std::vector<uint32_t> nonterminals;
+    std::vector<uint32_t> rules;  // their places
   };
   struct TokenFate {
     bool allowed = false;

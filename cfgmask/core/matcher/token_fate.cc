@@ -32,8 +32,8 @@ Matcher::TokenFate Matcher::fate(TokenId token) {
   }
   fate.may_end = grammar_->accepting(at.state);
   for (auto& symbol : grammar_->live_symbols(at.state)) {
-    auto nonterminals = grammar_->nonterminals(symbol);
-    fate.expected.push_back({std::move(symbol), std::move(nonterminals)});
+    auto rules = grammar_->rules(symbol);
+    fate.expected.push_back({std::move(symbol), std::move(rules)});
   }
   return fate;
 }

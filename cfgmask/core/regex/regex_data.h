@@ -55,6 +55,8 @@ class RegexData {
   RegexData without_repeats() const;
 
   size_t size() const { return nodes_.size(); }
+  // How many texts all nodes have.
+  size_t n_texts() const { return texts_.size(); }
   // Of a node, how many stand in each other, itself included.
   uint64_t height(uint32_t node) const { return nodes_[node].height; }
   // Makes the nodes of a store for those from number `made.size()` on, and appends them. Linear in these. Throws

@@ -327,18 +327,19 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
 }
 
 std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
-                                        std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens) {
+                                        std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens,
+                                        uint32_t place) {
   for (const auto& scalars : parts->schema->all_outside()) builder.check_height(*scalars.regex);
   const uint32_t scope = builder.scope(parts->layout->ignore_once);
   if (parts->layout->ignored != nullptr)
     builder.ignore(scope, builder.portable(*parts->layout->ignored).value, parts->layout->ignored_name, {});
-  return {builder.defer(std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens))),
-          scope};
+  auto schema = std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens));
+  return {builder.defer(std::move(schema), place), scope};
 }
 
-RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder) {
-  const auto captured = [&](uint32_t symbol, const std::string& capture) {
-    const uint32_t rule = builder.nonterminal(capture);
+RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder, uint32_t scope, const std::vector<uint32_t>& tokens) {
+  const auto captured = [&](uint32_t symbol, const std::string& capture, uint32_t place) {
+    const uint32_t rule = builder.nonterminal(place);
     builder.mark(rule, capture, std::nullopt);
     builder.alternative(rule, std::array{symbol});
     return rule;
@@ -346,12 +347,14 @@ RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder) {
   RowSymbols made;
   for (const std::string& text : rows.texts) {
     const RegexId regex = builder.with([&](RegexStore& r) { return r.literal(text); });
-    made.texts.push_back(captured(builder.terminal(regex.value, rows.scope, 0, shown(text)), rows.text_capture));
+    const uint32_t terminal = builder.terminal(regex.value, scope, 0, shown(text));
+    builder.also_at(terminal, rows.text_place);
+    made.texts.push_back(captured(terminal, rows.text_capture, rows.text_place));
   }
   for (const auto& schema : rows.schemas)
-    made.schemas.push_back(hand_over(schema, builder, rows.form, rows.tokens).first);
+    made.schemas.push_back(hand_over(schema, builder, rows.form, tokens, rows.schema_place).first);
   for (size_t i = 0; i < made.schemas.size(); ++i) {
-    made.schemas[i] = captured(made.schemas[i], rows.schema_capture);
+    made.schemas[i] = captured(made.schemas[i], rows.schema_capture, rows.schema_place);
     if (rows.may_be_empty.at(i)) builder.alternative(made.schemas[i], {});
   }
   return made;

@@ -47,9 +47,10 @@ struct PlainSchemaParts {
 // Throws LimitExceeded.
 // form    that the outermost object is written in, if that is not JSON; then without the empty text
 // tokens  the symbols of the form's tokens
+// place   of the schema
 std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
                                         std::shared_ptr<const SchemaForm> form = nullptr,
-                                        std::vector<uint32_t> tokens = {});
+                                        std::vector<uint32_t> tokens = {}, uint32_t place = kNoPlace);
 
 // Texts, and a schema for each, as symbols that are captured under names, if these are not empty.
 struct Rows {
@@ -57,16 +58,16 @@ struct Rows {
   std::vector<std::shared_ptr<const PlainSchemaParts>> schemas;
   std::vector<bool> may_be_empty;  // whether a value may be the empty text
   std::string text_capture, schema_capture;
-  uint32_t scope;  // of the texts
   std::shared_ptr<const SchemaForm> form = nullptr;
-  std::vector<uint32_t> tokens = {};
+  uint32_t text_place = kNoPlace, schema_place = kNoPlace;
 };
 struct RowSymbols {
   std::vector<uint32_t> texts, schemas;
 };
 
-// Hands over all rows at once: terminals and nonterminals for the texts, then nonterminals for the schemas, and for the
-// schemas' captures. Throws LimitExceeded.
-RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder);
+// Hands over all rows at once. Throws LimitExceeded.
+// scope   of the texts
+// tokens  the symbols of the form's tokens
+RowSymbols hand_over(const Rows& rows, GrammarBuilder& builder, uint32_t scope, const std::vector<uint32_t>& tokens);
 
 }  // namespace cfgmask

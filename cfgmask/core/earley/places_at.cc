@@ -7,18 +7,22 @@ namespace cfgmask {
 
 // One pass over all alternatives that a text has met, for people who ask why: items do not know their nonterminal, and
 // need not.
-std::vector<uint32_t> Parser::nonterminals_at(std::span<const RestId> rests) const {
+std::vector<uint32_t> Parser::places_at(std::span<const RestId> rests) const {
   std::vector<uint32_t> found;
+  const auto add = [&](uint32_t nonterminal) {
+    const uint32_t place = grammar_.nonterminals[nonterminal].place;
+    if (place != kNoPlace) found.push_back(place);
+  };
   for (uint32_t nonterminal = 0; nonterminal < alternatives_.size(); ++nonterminal) {
     if (!alternatives_[nonterminal]) continue;
     const auto& alternatives = *alternatives_[nonterminal];
     if (std::none_of(alternatives.begin(), alternatives.end(), [&](RestId at) { return passes(at, rests); })) continue;
     const uint32_t origin = instances_.origin(nonterminal);
-    found.push_back(grammar_.deferred == nullptr ? origin : grammar_.deferred->first_of(origin));
+    add(grammar_.deferred == nullptr ? origin : grammar_.deferred->first_of(origin));
   }
   for (size_t i = 0; i < after_keys_.size(); ++i) {
     const auto& [object, rest] = after_keys_[i];
-    if (passes(rest, rests)) found.push_back(grammar_.deferred->first_of_object(object));
+    if (passes(rest, rests)) add(grammar_.deferred->first_of_object(object));
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
