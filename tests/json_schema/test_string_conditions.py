@@ -212,6 +212,7 @@ KEYS: list[tuple[dict[str, Any], list[str], list[str]]] = [
     ({"patternProperties": {"^(?!a)": {"const": 1}}, "additionalProperties": False}, ["", "b"], ["a", "ab"]),
     ({"patternProperties": {r"\ba\b": {"const": 1}}, "additionalProperties": False}, ["a", "b a"], ["ab", "b"]),
     ({"propertyNames": {"format": "date"}, "additionalProperties": {"const": 1}}, ["2024-02-29"], ["2023-02-29", ""]),
+    ({"propertyNames": {"pattern": "^(?!a)[ab]{8}$"}, "additionalProperties": {"const": 1}}, ["b" * 8], ["a" * 8, "b"]),
     ({"propertyNames": {"not": {"enum": ["a", "b"]}}, "additionalProperties": {"const": 1}}, ["c", ""], ["a", "b"]),
     (
         {"patternProperties": {"^(?!a)": {"const": 1}, "^(?!b)": {"const": 1}}, "additionalProperties": False},
@@ -231,3 +232,8 @@ def test_conditions_on_keys(schema: dict[str, Any], keys: list[str], others: lis
         matcher = compiled.matcher()
         text = json.dumps({key: 1}).encode()
         assert (matcher.try_advance(list(text), consume=False) == len(text)) == (key in keys), key
+
+
+def test_many_keys_of_a_pattern_with_lookahead(nothing_is_asked: None) -> None:
+    grammar = cfgmask.Grammar.from_json_schema({"propertyNames": {"pattern": "^(?!a)[ab]{8}$"}, "minProperties": 65})
+    assert grammar.plain is not None
