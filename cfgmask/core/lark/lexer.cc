@@ -9,10 +9,10 @@ namespace {
 constexpr char32_t kAscii = 0x80;
 constexpr char32_t kByteOrderMark = 0xFEFF;
 
-bool is_ascii_digit(char32_t c) { return c >= U'0' && c <= U'9'; }
+bool is_digit_of_ascii(char32_t c) { return c >= U'0' && c <= U'9'; }
 bool is_lower(char32_t c) { return c >= U'a' && c <= U'z'; }
 bool is_upper(char32_t c) { return c >= U'A' && c <= U'Z'; }
-bool is_hexadecimal(char32_t c) { return is_ascii_digit(c) || (c >= U'a' && c <= U'f') || (c >= U'A' && c <= U'F'); }
+bool is_hexadecimal(char32_t c) { return is_digit_of_ascii(c) || (c >= U'a' && c <= U'f') || (c >= U'A' && c <= U'F'); }
 
 }  // namespace
 
@@ -226,13 +226,13 @@ uint32_t LarkLexer::end_of_special_tokens(uint32_t at) const {
 
 bool LarkLexer::is_word(uint32_t at) const {
   const char32_t c = char_at(at);
-  if (c < kAscii) return is_lower(c) || is_upper(c) || is_ascii_digit(c) || c == U'_';
+  if (c < kAscii) return is_lower(c) || is_upper(c) || is_digit_of_ascii(c) || c == U'_';
   return kinds_.is_word(c);
 }
 
 bool LarkLexer::is_digit(uint32_t at) const {
   const char32_t c = char_at(at);
-  return c < kAscii ? is_ascii_digit(c) : kinds_.is_digit(c);
+  return c < kAscii ? is_digit_of_ascii(c) : kinds_.is_digit(c);
 }
 
 bool LarkLexer::is_space(uint32_t at) const {
@@ -263,7 +263,7 @@ LarkName lark_name(std::u32string_view text) {
   const bool is_rule = is_lower(text[first]);
   if (!is_rule && !is_upper(text[first])) return LarkName::kNone;
   const bool is_good = std::all_of(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(), [&](char32_t c) {
-    return (is_rule ? is_lower(c) : is_upper(c)) || is_ascii_digit(c) || c == U'_' || c == U'-';
+    return (is_rule ? is_lower(c) : is_upper(c)) || is_digit_of_ascii(c) || c == U'_' || c == U'-';
   });
   if (!is_good) return LarkName::kNone;
   return is_rule ? LarkName::kRule : LarkName::kTerminal;

@@ -16,12 +16,12 @@ namespace {
 using Ranges = std::vector<CodePointRange>;
 
 // Nodes for one pattern, as many steps, and kinds of characters before a part.
-constexpr size_t kMaxNodes = 20'000;
+constexpr size_t kMaxSearchNodes = 20'000;
 constexpr size_t kMaxKinds = 8;
 // Each time is translated on its own.
 constexpr uint32_t kMaxTimes = 1'000;
 // Groups inside of groups.
-constexpr uint64_t kMaxPatternDepth = 40;
+constexpr uint64_t kMaxSearchDepth = 40;
 constexpr std::array<CodePointRange, 2> kCharacters{{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
 constexpr std::array<CodePointRange, 4> kWordCharacters{{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}};
 
@@ -72,7 +72,7 @@ PatternSearch::PatternSearch(std::u32string_view pattern, const SyntaxTree& tree
     : pattern_(pattern),
       tree_(tree),
       max_nesting_(max_nesting),
-      max_depth_(std::min(kMaxPatternDepth, max_nesting / 4)),
+      max_depth_(std::min(kMaxSearchDepth, max_nesting / 4)),
       properties_(properties),
       data_(data),
       n_before_(data.size()),
@@ -459,6 +459,8 @@ PatternSearch::Tree PatternSearch::char_class(const Ranges& ranges) {
   return data_.ranges(RegexData::Kind::kCharClass, ranges);
 }
 
-void PatternSearch::check_size() { require(data_.size() - n_before_ <= kMaxNodes && ++n_steps_ <= kMaxNodes); }
+void PatternSearch::check_size() {
+  require(data_.size() - n_before_ <= kMaxSearchNodes && ++n_steps_ <= kMaxSearchNodes);
+}
 
 }  // namespace cfgmask

@@ -18,9 +18,9 @@ namespace {
 using Json = JsonDocument::Kind;
 
 // The derivatives of one search, and of all searches of a schema; and the nodes that these may make.
-constexpr uint64_t kMaxSearchSteps = 200'000;
-constexpr uint64_t kMaxSteps = 400'000;
-constexpr size_t kMaxNodes = 2'000'000;
+constexpr uint64_t kMaxStringSearchSteps = 200'000;
+constexpr uint64_t kMaxStringSteps = 400'000;
+constexpr size_t kMaxStringNodes = 2'000'000;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ std::optional<StringConditions::Strings> StringConditions::strings(const std::st
   if (!document) return std::nullopt;
   data_ = {};
   made_.clear();
-  if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
+  if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxStringSearchSteps);
   try {
     Set found = read(*document, document->root());
     Strings strings;
@@ -268,7 +268,7 @@ StringConditions::Tree StringConditions::characters(uint32_t minimum, uint32_t m
 }
 
 RegexId StringConditions::in_store(Tree tree) {
-  require(regexes_->size() <= kMaxNodes && regexes_->n_search_steps() <= kMaxSteps);
+  require(regexes_->size() <= kMaxStringNodes && regexes_->n_search_steps() <= kMaxStringSteps);
   made_.resize(data_.size());
   return data_.make(*regexes_, tree, made_);
 }
