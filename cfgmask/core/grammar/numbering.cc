@@ -14,7 +14,7 @@ namespace cfgmask {
 
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoNumber = UINT32_MAX;
 
 class Numbering {
  public:
@@ -26,14 +26,14 @@ class Numbering {
 
   Compiled compiled() {
     regexes_.resize(form_.regexes().size());
-    terminals_.resize(form_.terminals().size(), kNone);
-    token_sets_.resize(form_.token_sets().size(), kNone);
-    schemas_.resize(form_.parts().size(), kNone);
+    terminals_.resize(form_.terminals().size(), kNoNumber);
+    token_sets_.resize(form_.token_sets().size(), kNoNumber);
+    schemas_.resize(form_.parts().size(), kNoNumber);
     rows_.resize(form_.rows().size());
     add_scopes();
     for (const GrammarForm::Rule& rule : form_.rules()) rules_.push_back(nonterminal(rule));
     for (size_t i = 0; i < rules_.size(); ++i) add_alternatives(form_.rules()[i], rules_[i]);
-    if (form_.start() == kNone) throw std::invalid_argument("the grammar has no start");
+    if (form_.start() == kNoNumber) throw std::invalid_argument("the grammar has no start");
     const Expression& start = form_[form_.start()];
     const auto& [complete, ignore_initial, ignore_final] = form_.options();
     auto [symbol, scope] = start.kind == Kind::kPart ? part_alone(form_.parts()[start.first])
@@ -173,7 +173,7 @@ class Numbering {
 
   uint32_t part(uint32_t index) {
     uint32_t& made = schemas_[index];
-    if (made != kNone) return made;
+    if (made != kNoNumber) return made;
     const GrammarForm::Part& part = form_.parts()[index];
     const uint32_t values = part_alone(part).first;
     if (!part.may_be_empty) return made = values;
@@ -191,7 +191,7 @@ class Numbering {
 
   uint32_t token_set(uint32_t index) {
     uint32_t& made = token_sets_[index];
-    if (made != kNone) return made;
+    if (made != kNoNumber) return made;
     const GrammarForm::TokenSet& set = form_.token_sets()[index];
     if (set.kind == GrammarForm::TokenSet::Kind::kIds) {
       if (set.ids >= ids_.size()) throw std::out_of_range("no ids of a token set");
@@ -202,7 +202,7 @@ class Numbering {
   }
 
   uint32_t terminal(uint32_t index) {
-    if (terminals_[index] != kNone) return terminals_[index];
+    if (terminals_[index] != kNoNumber) return terminals_[index];
     const GrammarForm::Terminal& of = form_.terminals()[index];
     const uint32_t regex = this->regex(of.regex);
     const GrammarBuilder::Around around = this->around(of.around);
@@ -258,7 +258,7 @@ class Numbering {
   const TokenIds& ids_;
   GrammarBuilder& builder_;
   std::vector<std::optional<RegexId>> regexes_;
-  // By the form's numbers; kNone: not yet made.
+  // By the form's numbers; kNoNumber: not yet made.
   std::vector<uint32_t> scopes_;
   std::vector<uint32_t> rules_;
   std::vector<uint32_t> terminals_;
