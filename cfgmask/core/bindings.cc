@@ -1117,6 +1117,7 @@ void bind_grammar_builder(nb::module_& m) {
 
 std::optional<JsonDocument> json_document(nb::handle value, uint64_t max_nesting) {
   const uint64_t max_depth = std::min(max_nesting, PlainReader::kMaxDepth);
+  LongCall call(nullptr, LongCall::Gil::kHeld);
   auto found =
       nb::isinstance<nb::str>(value) ? JsonValues::parsed(value, max_depth) : JsonValues::document(value, max_depth);
   if (!found || found->kind(found->root()) != JsonDocument::Kind::kObject) return std::nullopt;
@@ -1370,8 +1371,14 @@ void bind_patterns(nb::module_& m) {
 void bind_lark(nb::module_& m) {
   nb::class_<LarkNodeTypes>(m, "LarkNodeTypes", docs::LarkNodeTypes)
       .def(nb::init<>())
-      .def("read", &lark_statements, "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a,
-           docs::LarkNodeTypes_read);
+      .def(
+          "read",
+          [](const LarkNodeTypes& self, nb::handle reader, nb::handle source, uint32_t start, uint32_t end,
+             uint64_t max_tokens, uint64_t max_nesting) {
+            LongCall call(nullptr, LongCall::Gil::kHeld);
+            return lark_statements(self, reader, source, start, end, max_tokens, max_nesting);
+          },
+          "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a, docs::LarkNodeTypes_read);
   nb::class_<PlainLark>(m, "PlainLark", docs::PlainLark)
       .def("at", &PlainLark::at, "place"_a, docs::PlainLark_at)
       .def_prop_ro("token_sets", &PlainLark::token_sets, docs::PlainLark_token_sets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 import signal
 import sys
@@ -93,10 +94,29 @@ def many_tokens() -> cfgmask.Vocabulary:
     return cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=len(tokens) - 1)
 
 
+def wide_schema(n: int) -> dict[str, object]:
+    strings = {f"a{i}": {"type": "string", "pattern": f"^[a-z]{{2,{i + 3}}}$"} for i in range(30)}
+    return {"type": "object", "properties": {f"k{i}": {"type": "object", "properties": strings} for i in range(n)}}
+
+
+def many_rules(n: int) -> str:
+    rules = "".join(f'r{i}: "a{i}" /[a-z]{{2,{n}}}/ r{i + 1} |\n' for i in range(10_000))
+    return f"start: r0\n{rules}r10000:\n"
+
+
+def tag_of(schema: dict[str, object]) -> dict[str, object]:
+    content = {"type": "json_schema", "json_schema": schema}
+    return {"type": "structural_tag", "format": {"type": "tag", "begin": "<f>", "content": content, "end": "</f>"}}
+
+
 # What servers call, made ready first; each takes some milliseconds and more in the core.
 SERVED: dict[str, Callable[[], Callable[[], object]]] = {
     "try_advance": lambda: partial(loop_matcher().try_advance, [97] * 300_000),
     "vocabulary": lambda: partial(cfgmask.compile, Grammar.from_regex("a*"), many_tokens()),
+    "schema": lambda: partial(Grammar.from_json_schema, wide_schema(next(NEVER_READ))),
+    "schema as text": lambda: partial(Grammar.from_json_schema, json.dumps(wide_schema(next(NEVER_READ)))),
+    "rules": lambda: partial(Grammar.from_lark, many_rules(next(NEVER_READ))),
+    "structural tag": lambda: partial(Grammar.from_structural_tag, tag_of(wide_schema(next(NEVER_READ)))),
     "choices": lambda: partial(
         cfgmask.compile, Grammar.from_choices([f"w{n}" for n in range(next(NEVER_READ) + 200_000)]), new_vocabulary()
     ),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "schema/json_document.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -20,7 +21,8 @@ namespace nb = nanobind;
 class JsonValues {
  public:
   // nullopt for a value that nests deeper, or that a closer look might not take for JSON. Parts that are one object are
-  // one value. Linear.
+  // one value. Linear. Other threads may run meanwhile (bindings/long_call.h); where they change what is read, the
+  // document has some of it, or there is none.
   static std::optional<JsonDocument> document(nb::handle value, uint64_t max_depth) {
     JsonValues values(max_depth);
     const auto root = values.value(value.ptr(), 0);
@@ -41,6 +43,7 @@ class JsonValues {
   explicit JsonValues(uint64_t max_depth) : max_depth_(max_depth) {}
 
   std::optional<JsonId> value(PyObject* value, uint64_t depth) {
+    Pause::tick();
     if (depth > max_depth_) return std::nullopt;
     if (value == Py_None) return document_.add(Kind::kNull);
     if (value == Py_True) return document_.add(Kind::kTrue);
@@ -52,9 +55,9 @@ class JsonValues {
     if (PyLong_CheckExact(value) || PyFloat_CheckExact(value)) return number(value);
     if (!PyDict_CheckExact(value) && !PyList_CheckExact(value)) return std::nullopt;
     const auto known = known_.find(value);
-    if (known != known_.end()) return known->second;
+    if (known != known_.end()) return known->second.second;
     const auto found = PyDict_CheckExact(value) ? object(value, depth) : array(value, depth);
-    if (found) known_.emplace(value, *found);
+    if (found) known_.emplace(value, std::pair(nb::borrow(value), *found));
     return found;
   }
 
@@ -84,10 +87,12 @@ class JsonValues {
   std::optional<JsonId> object(PyObject* value, uint64_t depth) {
     std::vector<JsonDocument::Member> members;
     PyObject *key = nullptr, *held = nullptr;
+    const Py_ssize_t size = PyDict_GET_SIZE(value);
     for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &held) != 0;) {
+      const nb::object kept_key = nb::borrow(key), kept = nb::borrow(held);
       const auto name = PyUnicode_CheckExact(key) ? text(key) : std::nullopt;
       const auto found = name ? this->value(held, depth + 1) : std::nullopt;
-      if (!found) return std::nullopt;
+      if (!found || PyDict_GET_SIZE(value) != size) return std::nullopt;
       members.push_back({document_.key(*name), *found});
     }
     return document_.add_object(members);
@@ -96,7 +101,8 @@ class JsonValues {
   std::optional<JsonId> array(PyObject* value, uint64_t depth) {
     std::vector<JsonId> items;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) {
-      const auto found = this->value(PyList_GET_ITEM(value, i), depth + 1);
+      const nb::object kept = nb::borrow(PyList_GET_ITEM(value, i));
+      const auto found = this->value(kept.ptr(), depth + 1);
       if (!found) return std::nullopt;
       items.push_back(*found);
     }
@@ -105,7 +111,7 @@ class JsonValues {
 
   uint64_t max_depth_;
   JsonDocument document_;
-  std::unordered_map<PyObject*, JsonId> known_;  // the values are alive and the same all the while
+  std::unordered_map<PyObject*, std::pair<nb::object, JsonId>> known_;  // kept alive, so that no other has its place
 };
 
 }  // namespace cfgmask

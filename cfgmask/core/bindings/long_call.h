@@ -54,8 +54,8 @@ class LongCall final : private Pause {
 
  private:
   using Clock = std::chrono::steady_clock;
-  // As long as CPython lets a thread run that others wait for.
-  static constexpr std::chrono::milliseconds kFirst{5};
+  // Less than the 5 ms for which CPython lets a thread run that others wait for, as looks come late.
+  static constexpr std::chrono::milliseconds kFirst{3};
   static constexpr std::chrono::milliseconds kNext{50};
 
   void look_up() override {

@@ -189,6 +189,7 @@ class RegexTreeReader {
   static std::vector<std::string> texts(nb::handle tree, const nb::object& name) {
     std::vector<std::string> out;
     for (const nb::handle text : get(tree, name)) {
+      Pause::tick();
       const auto data = nb::cast<nb::bytes>(text);
       out.emplace_back(data.c_str(), data.size());
     }
@@ -236,7 +237,10 @@ class RegexTrees {
   // The node of a tree. Throws what the reader does, and LimitExceeded (max_regex_nodes) from the store.
   uint32_t node(const nb::object& tree) {
     const size_t before = read_.n_texts();
-    const uint32_t number = reader_.add(tree, read_);
+    const uint32_t number = [&] {
+      LongCall reading(nullptr, LongCall::Gil::kHeld);
+      return reader_.add(tree, read_);
+    }();
     LongCall call(nullptr);
     if (read_.n_texts() - before > kManyTexts) call.release();
     builder_.with([&](RegexStore& r) {
@@ -256,6 +260,7 @@ class RegexTrees {
 
 // The regex of a tree, for any builder.
 inline std::shared_ptr<PortableRegex> portable_regex(const nb::object& tree, uint64_t max_nesting) {
+  LongCall call(nullptr, LongCall::Gil::kHeld);
   RegexTreeReader reader(max_nesting);
   RegexData read;
   reader.add(tree, read);

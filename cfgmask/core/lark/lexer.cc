@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/pause.h"
+
 namespace cfgmask {
 
 namespace {
@@ -18,6 +20,7 @@ bool is_hexadecimal(char32_t c) { return is_digit_of_ascii(c) || (c >= U'a' && c
 
 LarkToken LarkLexer::next() {
   for (;;) {
+    Pause::tick();
     const uint32_t start = behind_blanks(place_);
     if (start == size()) {
       place_ = start;

@@ -9,6 +9,7 @@
 #include "lark/parameters.h"
 #include "schema/pattern_trees.h"
 #include "schema/plain_pattern.h"
+#include "util/pause.h"
 #include "util/text_hash.h"
 
 namespace cfgmask {
@@ -211,6 +212,7 @@ class PlainLarkLowering {
   }
 
   uint32_t expression(uint32_t id) {
+    Pause::tick();
     const Deeper inside(depth_);
     const Document::Node& node = document_[id];
     switch (node.kind) {
@@ -375,6 +377,7 @@ class PlainLarkLowering {
 
   // A node of a definition, or of the grammar.
   Tree tree(const Source& in, const Document::Node& node) {
+    Pause::tick();
     const Deeper inside(depth_);
     const Document& document = *in.document;
     switch (node.kind) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "util/pause.h"
+
 namespace cfgmask {
 
 namespace {
@@ -42,6 +44,7 @@ std::optional<LarkSyntaxError> parse_lark_statement(std::span<const LarkToken> t
   steps.clear();
   std::vector<int16_t> states = {0};
   for (size_t i = 0;;) {
+    Pause::tick();
     const LarkTerminal type = i < tokens.size() ? tokens[i].type : LarkTerminal::kEnd;
     const auto action = action_in(states.back(), number_of(type));
     if (!action) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schema/plain_pattern.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -46,6 +47,7 @@ class JsonParser {
   }
 
   std::optional<JsonId> value(uint64_t depth) {
+    Pause::tick();
     if (depth > max_depth_) return std::nullopt;
     skip_space();
     switch (peek()) {

@@ -7,6 +7,7 @@
 
 #include "schema/plain_reading.h"
 #include "util/limits.h"
+#include "util/pause.h"
 
 namespace cfgmask {
 
@@ -105,6 +106,7 @@ std::optional<Keyword> PlainReading::keyword(uint32_t key) const {
 PlainReading::Said PlainReading::keywords(JsonId schema) const {
   Said said;
   for (const auto& member : document_.members(schema)) {
+    Pause::tick();
     const auto found = keyword(member.key);
     if (found && !is_idle(*found, member.value)) said.set(*found, member.value);
   }

@@ -47,8 +47,8 @@ class Pause {
 
  private:
   friend class LockSlowly;
-  // The cheapest work between two ticks takes 50 ns, most of it some hundreds.
-  static constexpr uint32_t kTicks = 2048;
+  // The cheapest work between two ticks takes 50 ns, most of it some hundreds, some of it microseconds.
+  static constexpr uint32_t kTicks = 256;
   struct Here {
     Pause* pause = nullptr;
     uint32_t ticks_left = kTicks;
