@@ -23,7 +23,8 @@ from cfgmask.grammar.ir import GrammarIR, Part, Rule, Scope, Terminal
 from cfgmask.grammar.parts import expanded, notes_of, parts_of
 from cfgmask.grammar.regex_tree import KeySet, RegexTree
 from cfgmask.grammar.variants import spread
-from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions, is_written_as_usual
+from cfgmask.json_schema.guidance import writes_as_usual
+from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.session import session
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.source_file import read_source
@@ -469,9 +470,9 @@ class Grammar(Generic[Value_co]):
             )
 
         def written(tokens: _core.TokenTable) -> GrammarIR | None:
-            if tokens.writes_json and is_written_as_usual(options):
+            if tokens.holds_every_byte or (tokens.writes_json and writes_as_usual(kept.value, options)):
                 return None
-            return None if tokens.holds_every_byte else lower_for(tokens.held_bytes)
+            return lower_for(tokens.held_bytes)
 
         made = cls(lower if ir is None else ir, name, plain)
         made._notes = notes

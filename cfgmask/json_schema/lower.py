@@ -31,7 +31,7 @@ from cfgmask.json_schema.lowering import Lowering
 from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.normal_form import Conjunction
 from cfgmask.json_schema.normalise import Normaliser
-from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.json_schema.options import DEFAULTS, GuidedOptions, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered, placed
 from cfgmask.json_schema.resolve import Retriever, Schemas
 from cfgmask.json_schema.rules import RuleSet
@@ -154,6 +154,10 @@ def attempt(
     """
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
     options, misguided = guided(document.value, options)
+    if form != "json" and isinstance(options, GuidedOptions):
+        misguided.append(
+            Diagnostic("schema-guidance", f"escapes of JSON cannot be chosen in the form {form}", pointer=GUIDANCE)
+        )
     schemas = Schemas(document.value, limits, retrieve)
     no_schema = wrapped(document.value)
     if no_schema is not None:
@@ -220,8 +224,8 @@ def _grammar(
 ) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
     schemas, options, limits = normaliser.schemas, normaliser.options, normaliser.limits
-    if held is not None:
-        normaliser.writable = Writable(held, options)
+    if held is not None or isinstance(options, GuidedOptions):
+        normaliser.writable = Writable(_ALL_BYTES if held is None else held, options)
     lowering = _Main(normaliser, RuleSet(prefix), options)
     bodies, start = lowering.rules_of(schemas.root)
     grammar = GrammarIR(
@@ -264,6 +268,7 @@ def _unwritable(grammar: GrammarIR, span: Span | None, held: bytes) -> GrammarIR
 
 
 _MOST_PARTS = 100
+_ALL_BYTES = bytes(range(256))
 
 
 class _Main(Lowering):

@@ -144,6 +144,23 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "pattern_dialect": ("ecma", "python", "rust"),
 }
 
+
+@dataclass(frozen=True)
+class GuidedOptions(JsonSchemaOptions):
+    r"""Options of a schema that says itself, by `x-guidance`, which escapes strings may have.
+
+    allowed_escapes  letters that may follow a backslash where `escapes` is "any"; "u" stands for `\uXXXX` of control
+                     characters alone, and "U" for that of every character. Strings that need others are not written
+    """
+
+    allowed_escapes: str = ""
+
+
+def allowed_escapes(options: JsonSchemaOptions) -> str | None:
+    """As `GuidedOptions.allowed_escapes`; None where strings may have all escapes that JSON has."""
+    return options.allowed_escapes if isinstance(options, GuidedOptions) else None
+
+
 DEFAULTS = JsonSchemaOptions()
 
 # What says with which bytes values are written.
@@ -152,4 +169,6 @@ _OF_SPELLING = ("item_separator", "key_separator", "indent", "syntax", "escapes"
 
 def is_written_as_usual(options: JsonSchemaOptions) -> bool:
     """Whether printable characters of ASCII are all that it takes to write values."""
+    if isinstance(options, GuidedOptions):
+        return False
     return options is DEFAULTS or all(getattr(options, name) == getattr(DEFAULTS, name) for name in _OF_SPELLING)

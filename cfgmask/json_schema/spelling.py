@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.ir import Expr, GrammarIR, Rule, Terminal
-from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, RegexTree, text
+from cfgmask.grammar.regex_tree import (
+    ANY_CHAR,
+    Alternation,
+    Concatenation,
+    Intersection,
+    JsonString,
+    RegexTree,
+    Repetition,
+    char_class,
+    negated,
+    text,
+)
 from cfgmask.grammar.walk import fold
 from cfgmask.grammar.white_space import NATURAL_GAP, NATURAL_SPACE
 from cfgmask.json_schema import lexemes, spacing
-from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.options import JsonSchemaOptions, allowed_escapes
 
 
 def marks(options: JsonSchemaOptions) -> dict[Terminal, RegexTree]:
@@ -35,11 +47,32 @@ _NATURAL = {
 }
 
 
+SHORT_ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+"""What may follow a backslash, with the character that it writes."""
+_ALL_ESCAPES = "".join(SHORT_ESCAPES) + "U"
+
+
+def escapes_of(options: JsonSchemaOptions) -> str:
+    """The escapes that strings may have, as `GuidedOptions.allowed_escapes`."""
+    allowed = allowed_escapes(options)
+    return _ALL_ESCAPES if allowed is None else allowed
+
+
+def escaped_by_number(allowed: str) -> tuple[tuple[int, int], ...]:
+    r"""The characters that may be written as `\uXXXX`."""
+    if "U" in allowed:
+        return ANY_CHAR.ranges
+    return _CONTROLS if "u" in allowed else ()
+
+
+_CONTROLS = ((0, 0x1F), (0x7F, 0x7F))
+
+
 def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
     """The grammar with the separators and the escapes that the options ask for. Linear where they are not the usual."""
     changed = marks(options)
-    canonical = options.escapes == "canonical"
-    if not changed and not canonical:
+    has_usual_strings = options.escapes == "any" and allowed_escapes(options) is None
+    if not changed and has_usual_strings:
         return grammar
 
     regexes = {id(mark.regex): regex for mark, regex in changed.items()}
@@ -51,7 +84,7 @@ def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
             if id(found) not in made:
                 made[id(found)] = replace(found, regex=regexes[id(found.regex)])
             return made[id(found)]
-        return replace(found, regex=_canonical(found.regex)) if canonical else found
+        return found if has_usual_strings else replace(found, regex=string(found.regex, options))
 
     def combine(expr: Expr, parts: list[Expr]) -> Expr:
         if isinstance(expr, Terminal):
@@ -65,8 +98,39 @@ def spelled(grammar: GrammarIR, options: JsonSchemaOptions) -> GrammarIR:
     return replace(grammar, rules=tuple(map(written, grammar.rules)))
 
 
-def _canonical(tree: RegexTree) -> RegexTree:
-    """A string, or one of several, with every character in its one spelling."""
+def string(tree: RegexTree, options: JsonSchemaOptions) -> RegexTree:
+    """A string, or one of several, with the escapes that the options allow. Other regexes stay as they are."""
     if isinstance(tree, Alternation):
-        return Alternation(tuple(map(_canonical, tree.parts)))
-    return replace(tree, escapes="canonical") if isinstance(tree, JsonString) else tree
+        return Alternation(tuple(string(part, options) for part in tree.parts))
+    if not isinstance(tree, JsonString):
+        return tree
+    if options.escapes == "canonical":
+        return replace(tree, escapes="canonical")
+    allowed = allowed_escapes(options)
+    return tree if allowed is None else Intersection((tree, _strings_with(allowed)))
+
+
+@cache
+def _strings_with(allowed: str) -> RegexTree:
+    """All strings of JSON with no escapes but these."""
+    escapes: list[RegexTree] = [text(letter) for letter in SHORT_ESCAPES if letter in allowed]
+    if "U" in allowed:
+        escapes.append(Concatenation((text("u"), Repetition(_HEX, 4, 4))))
+    elif "u" in allowed:
+        first = Concatenation((char_class([(ord("0"), ord("1"))]), _HEX))
+        escapes.append(
+            Concatenation(
+                (
+                    text("u00"),
+                    Alternation(
+                        (first, Concatenation((text("7"), char_class([(ord("f"), ord("f")), (ord("F"), ord("F"))]))))
+                    ),
+                )
+            )
+        )
+    inside = Alternation((_RAW, *(Concatenation((text("\\"), escape)) for escape in escapes)))
+    return Concatenation((text('"'), Repetition(inside, 0, None), text('"')))
+
+
+_HEX = char_class([(ord("0"), ord("9")), (ord("A"), ord("F")), (ord("a"), ord("f"))])
+_RAW = negated(char_class([(0, 0x1F), (ord('"'), ord('"')), (ord("\\"), ord("\\"))]))

@@ -29,7 +29,7 @@ from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.scalars import NumberStyle, scalars
-from cfgmask.json_schema.spelling import marks
+from cfgmask.json_schema.spelling import SHORT_ESCAPES, escaped_by_number, escapes_of, marks, string
 from cfgmask.json_schema.strings import StringSet
 from cfgmask.json_schema.value_counts import ENDLESS
 from cfgmask.json_schema.values import Number, plain_decimal
@@ -53,7 +53,8 @@ class Writable:
         self._is_json = options.syntax == "json"
         self._texts = Repetition(ByteClass(tuple(_runs(sorted(self._held)))), 0, None)
         self._style = NumberStyle.of(options)
-        characters = _characters(held, canonical=options.escapes == "canonical", pairs=self._is_json)
+        allowed = escapes_of(options)
+        characters = _characters(held, canonical=options.escapes == "canonical", pairs=self._is_json, allowed=allowed)
         self._strings = ANY_TEXT if characters == ANY_CHAR else Repetition(characters, 0, None)
         self._keys = ALL_KEYS if self._strings == ANY_TEXT else Keys(include=(key_pattern(self._strings),))
         self._most_items, self._most_keys = self._most(lexemes.OPEN_ARRAY), self._most(lexemes.OPEN_OBJECT)
@@ -134,7 +135,7 @@ class Writable:
     def _literally(self, value: str) -> RegexTree:
         """A string that the schema lists."""
         written = JsonString(text(value), "canonical" if self._options.escapes == "canonical" else "literal")
-        return written if self._is_json else yaml_scalars.string(written)
+        return string(written, self._options) if self._is_json else yaml_scalars.string(written)
 
     def _may_name(self, name: str) -> bool:
         """Whether the name of a member can be written."""
@@ -181,8 +182,10 @@ _EMPTY_OBJECT = (lexemes.OPEN_OBJECT, lexemes.CLOSE_EMPTY_OBJECT)
 
 
 @lru_cache(maxsize=64)
-def _characters(held: bytes, *, canonical: bool, pairs: bool) -> RegexTree:
+def _characters(held: bytes, *, canonical: bool, pairs: bool, allowed: str) -> RegexTree:
     """The characters that strings may have: those that are written as themselves, and as escapes.
+
+    allowed  as `escapes_of`
 
     Of characters beyond U+FFFF there may be some more, which no string is begun with that cannot be completed.
     """
@@ -190,10 +193,15 @@ def _characters(held: bytes, *, canonical: bool, pairs: bool) -> RegexTree:
     ranges = [(c, c) for c in range(0x20, _LAST_OF_ASCII + 1) if c in has and chr(c) not in '"\\']
     ranges += _beyond_ascii(has)
     if ord("\\") in has:
-        letters = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-        ranges += [(ord(c), ord(c)) for letter, c in letters.items() if ord(letter) in has]
+        ranges += [(ord(c), ord(c)) for letter, c in SHORT_ESCAPES.items() if ord(letter) in has and letter in allowed]
         if ord("u") in has:
-            ranges += _escaped(has, canonical=canonical, pairs=pairs)
+            escaped = _escaped(has, canonical=canonical, pairs=pairs)
+            ranges += [
+                (max(low, first), min(high, last))
+                for low, high in escaped
+                for first, last in escaped_by_number(allowed)
+                if low <= last and first <= high
+            ]
     found = char_class(ranges)
     return ANY_CHAR if found.ranges == ANY_CHAR.ranges else found
 

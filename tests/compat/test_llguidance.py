@@ -359,7 +359,7 @@ def test_limits_are_read() -> None:
     ("grammar", "message"),
     [
         ('{"grammars": [{"lark_grammar": "start: /a*/"}], "max_tokens": 2}', "cut its text off"),
-        ('{"grammars": [{"json_schema": {"x-guidance": {"json_allowed_escapes": "n"}}}]}', "is not supported"),
+        ('{"grammars": [{"json_schema": {"x-guidance": {"json_allowed_escapes": "/"}}}]}', "a string of letters"),
         ('{"grammars": [{"json_schema": {"x-guidance": {"zork": 1}}}]}', "has no option"),
         ('%llguidance {"allow_invalid_utf8": true}\nstart: "a"', "not UTF-8"),
     ],

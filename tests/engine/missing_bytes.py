@@ -86,6 +86,8 @@ def random_subject(rng: random.Random) -> Subject:
             options = {"indent": 1}
         elif rng.random() < 0.15:
             options["escapes"] = "canonical"
+        elif rng.random() < 0.2:
+            source = {**source, "x-guidance": {"json_allowed_escapes": rng.choice(["", "u", "n", '\\"', '"bfnrtu'])}}
     elif kind == "tag":
         source = {"type": "structural_tag", "format": _random_format(rng, 2)}
         options = {"whitespace": rng.choice(["compact", "natural"])}

@@ -170,6 +170,74 @@ def test_canonical_everywhere() -> None:
         assert accepts(compiled(schema), other)
 
 
+_SPELLINGS = ["a", "é", "/", "\x7f", *(f"\\{letter}" for letter in 'nrbtf"\\/'), "\\ud83d\\ude00"]
+_SPELLINGS += [
+    f"\\u{code}" for code in ("0000", "000a", "001F", "0020", "0022", "005c", "0061", "007F", "0080", "2028")
+]
+
+
+def _is_allowed(spelling: str, letters: str | None, general: bool | None) -> bool:
+    """As llguidance says it: without letters, those of JSON but for a slash, and numbers of control characters."""
+    if letters is None and general is not False:
+        return True
+    if not spelling.startswith("\\u"):
+        return not spelling.startswith("\\") or spelling[1] in (letters if letters is not None else 'nrbtf"\\')
+    is_control = len(spelling) == 6 and int(spelling[2:], 16) in (*range(0x20), 0x7F)
+    return (letters is None or "u" in letters) and (general is True or is_control)
+
+
+@pytest.mark.parametrize("general", [None, True, False])
+@pytest.mark.parametrize("letters", [None, "", "u", "n", "bfnrt", '"\\', 'nrbtf"\\u'])
+def test_allowed_escapes(letters: str | None, general: bool | None) -> None:
+    guidance = {"json_allowed_escapes": letters, "json_allow_general_unicode_escapes": general}
+    texts = compiled({"type": "string", "x-guidance": guidance})
+    keys = compiled({"type": "object", "x-guidance": guidance}, whitespace="compact")
+    for spelling in _SPELLINGS:
+        allowed = _is_allowed(spelling, letters, general)
+        assert accepts(texts, f'"a{spelling}b"') == allowed, spelling
+        assert accepts(keys, f'{{"{spelling}":["{spelling}"]}}') == allowed, spelling
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"const": "a\nb"}, '"a\\nb"'),
+        ({"type": "string", "pattern": "^\\n+$"}, '"\\n"'),
+        ({"type": "object", "properties": {"\n": {}}, "required": ["\n"]}, '{"\\n":0}'),
+        ({"type": "array", "items": {"enum": ["\n", "a"]}, "uniqueItems": True, "minItems": 2}, '["\\n","a"]'),
+    ],
+)
+def test_values_that_need_other_escapes_are_no_values(schema: Any, text: str) -> None:
+    for letters in ("n", "u"):
+        guidance = {"json_allowed_escapes": letters, "whitespace_flexible": False}
+        asked = compiled({**schema, "x-guidance": guidance})
+        assert accepts(asked, text if letters == "n" else text.replace("\\n", "\\u000A"))
+        assert not accepts(asked, text if letters == "u" else text.replace("\\n", "\\u000A"))
+    with pytest.raises(cfgmask.GrammarError) as error:
+        cfgmask.Grammar.from_json_schema({**schema, "x-guidance": {"json_allowed_escapes": "t"}})
+    assert [d.code for d in error.value.diagnostics] == ["schema-unsatisfiable"]
+    others = compiled({"anyOf": [schema, {"type": "null"}], "x-guidance": {"json_allowed_escapes": "t"}})
+    assert accepts(others, "null")
+    assert not others.matcher().try_advance([ord(text[0])])
+
+
+def test_items_that_are_written_with_some_escapes_stay_unique() -> None:
+    guidance = {"json_allowed_escapes": "nu", "json_allow_general_unicode_escapes": True, "whitespace_flexible": False}
+    grammar = compiled({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "x-guidance": guidance})
+    assert accepts(grammar, '["\\n","a","\\u0062"]')
+    for text in ('["\\n","\\u000a"]', '["a","\\u0061"]', '["a","\\t"]'):
+        assert not accepts(grammar, text)
+
+
+def test_escapes_of_json_alone() -> None:
+    """In YAML blocks, and where nothing but some bytes can be written."""
+    schema = {"const": "é", "x-guidance": {"json_allowed_escapes": "n"}}
+    assert accepts(compiled(schema, syntax="yaml"), '"\\u00e9"\n')
+    ascii_only = cfgmask.Vocabulary.from_bytes([*(bytes([c]) for c in range(0x80)), b""], 0x80)
+    with pytest.raises(cfgmask.GrammarError, match="bytes-missing"):
+        cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), ascii_only)
+
+
 # x-guidance
 
 
@@ -212,7 +280,9 @@ def test_the_caller_goes_first() -> None:
     ("guidance", "pointer"),
     [
         ({"indent": 2}, "/x-guidance/indent"),
-        ({"json_allowed_escapes": "n"}, "/x-guidance/json_allowed_escapes"),
+        ({"json_allowed_escapes": "/"}, "/x-guidance/json_allowed_escapes"),
+        ({"json_allowed_escapes": 1}, "/x-guidance/json_allowed_escapes"),
+        ({"json_allow_general_unicode_escapes": "yes"}, "/x-guidance/json_allow_general_unicode_escapes"),
         ({"whitespace_pattern": "x"}, "/x-guidance/whitespace_pattern"),
         ({"whitespace_pattern": 1}, "/x-guidance/whitespace_pattern"),
         ({"item_separator": ";"}, "/x-guidance/item_separator"),

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from cfgmask.compiler import Grammar
 from cfgmask.errors import GrammarError
 from cfgmask.json_schema.guidance import KEYWORD, guided
-from cfgmask.json_schema.options import DEFAULTS
+from cfgmask.json_schema.options import DEFAULTS, GuidedOptions
 from cfgmask.limits import Limits
 
 GrammarFormat: TypeAlias = Literal[
@@ -182,7 +182,7 @@ def _part(part: Any) -> Any:
 def _schema(schema: dict[str, Any] | bool, limits: Limits) -> Grammar:
     # What `x-guidance` says are options, so that the schema stays one that the core reads by itself.
     options, problems = guided(schema, DEFAULTS)
-    if isinstance(schema, dict) and not problems:
+    if isinstance(schema, dict) and not problems and not isinstance(options, GuidedOptions):
         schema = {key: value for key, value in schema.items() if key != KEYWORD}
     else:
         options = DEFAULTS
