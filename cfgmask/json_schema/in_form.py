@@ -198,6 +198,8 @@ class _Writer:
     def _string(self, expr: Expr, others: list[_Valued], end: str) -> Expr:
         assert isinstance(expr, Terminal)
         bodies = _bodies(expr)
+        if expr.distinct and self._form.strings in ("python", "literal"):
+            return _told_apart(expr, bodies)
         if self._form.strings == "python":
             return replace(expr, regex=_python_string(bodies), endless="")
         if self._form.strings == "literal":
@@ -239,7 +241,8 @@ class _Writer:
         assert isinstance(expr.regex, Fixed)
         python = text(_PYTHON_WORDS[expr.regex.data.decode()])
         if self._form.words == "either":
-            return Alternation((expr.regex, python))
+            # Registers read the words of JSON.
+            return expr.regex if expr.distinct else Alternation((expr.regex, python))
         return expr.regex if self._form.words == "json" else python
 
     def _ended(self, like: Terminal, regex: RegexTree, end: str) -> Expr:
@@ -378,6 +381,8 @@ class _Writer:
         if name is None:
             body = Intersection((_bodies(key)[0], self._key_chars))
             return replace(key, regex=Concatenation((quote, body, quote)), endless="")
+        if key.distinct:
+            return _told_apart(key, _bodies(key))
         # The same name between the quotes of JSON.
         return replace(key, regex=Alternation((text(f"'{name}'"), text(f'"{name}"'))), endless="")
 
@@ -486,6 +491,11 @@ def _without(body: RegexTree, others: SequenceOf[_Valued]) -> RegexTree:
             assert isinstance(expr, Terminal)
             taken.append(Concatenation((_SPACE, expr.regex, _SPACE)))
     return Intersection((body, Complement(Alternation(tuple(taken)))))
+
+
+def _told_apart(expr: Terminal, bodies: list[RegexTree]) -> Terminal:
+    """Literals of Python that must differ: in double quotes, with one spelling of each, since registers read JSON."""
+    return replace(expr, regex=Alternation(tuple(JsonString(body, "canonical") for body in bodies)), endless="")
 
 
 def _python_string(bodies: list[RegexTree]) -> RegexTree:

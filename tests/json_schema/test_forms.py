@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
 import json
 import random
 import re
@@ -255,6 +257,32 @@ def test_values_at_random(seed: int) -> None:
         matcher = compiled.matcher()
         taken = matcher.try_advance(list(data)) == len(data) and matcher.is_accepting
         assert taken == _is_value(text, value, "\n"), (value, text)
+
+
+_LITERALS = ["'a'", '"a"', "'True'", '"True"', "true", "True", "null", "None", "1", "1.0", "'1'", '"1"', '"é"', "'é'"]
+
+
+@pytest.mark.parametrize("items", [{}, {"enum": ["a", "True", True, None, 1, "1", "é"]}, {"type": "string"}])
+def test_lists_of_python_whose_values_differ(items: dict[str, Any]) -> None:
+    """A value may have one spelling only; whatever is accepted has no value twice."""
+    array = {"type": "array", "items": items, "uniqueItems": True, "minItems": 1}
+    schema = {"type": "object", "properties": {"k": array}, "additionalProperties": False}
+    compiled = cfgmask.compile(cfgmask.Grammar(lower_schema(schema, form="python_call")), BYTES)
+    values = {"true": True, "null": None} | {
+        text: ast.literal_eval(text) for text in _LITERALS if text not in ("true", "null")
+    }
+    lists = [[text] for text in _LITERALS] + [list(pair) for pair in itertools.product(_LITERALS, repeat=2)]
+    accepted = []
+    for texts in lists:
+        data = f"k=[{', '.join(texts)}]".encode()
+        matcher = compiled.matcher()
+        if matcher.try_advance(list(data)) == len(data) and matcher.is_accepting:
+            accepted.append([values[text] for text in texts])
+            assert _valid(accepted[-1], array), texts
+    written = [json.dumps(value) for value in accepted]
+    wanted = [[value] for value in items.get("enum", ["a", "é"])]
+    assert {json.dumps(value) for value in wanted} <= set(written)
+    assert any(len(value) == 2 for value in accepted)
 
 
 def test_markers_by_id() -> None:
