@@ -18,7 +18,7 @@ from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rule, SetBounds, Termina
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import ByteClass
-from cfgmask.json_schema import lexemes
+from cfgmask.json_schema import form_bytes, lexemes
 from cfgmask.json_schema.contradictions import contradictions
 from cfgmask.json_schema.forms import FORMS
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
@@ -68,7 +68,8 @@ def lower_schema(
     form    "json", or the name of one of `FORMS`, in which the outermost object is written then
     tokens  what markers of the form are written by, if not by their text
     held    the bytes that texts may consist of, ascending; None: any. If no value can be written in them, the grammar
-            is one whose only terminal has other bytes
+            is one whose only terminal has other bytes. In a form that is not JSON, all values are left in, and a set
+            that may need one which cannot be written is an error (code `schema-form-bytes`)
 
     The draft is what `$schema` names, otherwise 2020-12, with the keywords of earlier drafts that it dropped.
     Notes: keywords and formats that restrict nothing.
@@ -224,7 +225,7 @@ def _grammar(
 ) -> GrammarIR:
     """The grammar of a schema that the survey found well formed. Raises GrammarError."""
     schemas, options, limits = normaliser.schemas, normaliser.options, normaliser.limits
-    if held is not None or isinstance(options, GuidedOptions):
+    if form == "json" and (held is not None or isinstance(options, GuidedOptions)):
         normaliser.writable = Writable(_ALL_BYTES if held is None else held, options)
     lowering = _Main(normaliser, RuleSet(prefix), options)
     bodies, start = lowering.rules_of(schemas.root)
@@ -246,7 +247,7 @@ def _grammar(
     else:
         problems += refusals
     if not problems and start not in live:
-        if held is not None:
+        if normaliser.writable is not None and held is not None:
             return _unwritable(grammar, span, held)
         problems.append(lowering.unsatisfiable(schemas.root, live))
     if problems:
@@ -255,6 +256,8 @@ def _grammar(
         if options.syntax != "json" or options.indent is not None:
             raise ValueError(f"the form {form} has no lines: leave syntax and indent out")
         grammar = in_form(grammar, FORMS[form], tokens)
+        if held is not None and (unwritten := form_bytes.unwritten(grammar, held, options)):
+            raise GrammarError(unwritten)
     if options.syntax == "yaml":
         return in_blocks(grammar, DEFAULT_INDENT if options.indent is None else options.indent)
     return spelled(grammar if options.indent is None else indented(grammar, options.indent, limits), options)

@@ -27,7 +27,7 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held:
 
     prefix  of the names of all rules
     ids     the tokens that markers of the form are written by
-    held    the bytes that texts of the form "json" may consist of, ascending; None: any
+    held    the bytes that texts may consist of, ascending, as `lower_schema` takes them; None: any
     Raises GrammarError, with pointers into the schema.
     """
     tokens = {}

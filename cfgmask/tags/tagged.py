@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from cfgmask.grammar.ir import GrammarIR, Part
+from cfgmask.json_schema.form_bytes import writes_all
 from cfgmask.json_schema.guidance import writes_as_usual
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags.joints import Joints
@@ -64,9 +65,10 @@ class Tagged:
 
     def _lower(self, ids: TokenIds, held: bytes | None = None, *, writes_json: bool = True) -> GrammarIR:
         def held_for(schema: Schema) -> bytes | None:
-            # In other forms the same values are written in other bytes: strings without quotes, objects without braces.
-            is_any = schema.form != "json" or (writes_json and writes_as_usual(schema.schema, schema.options))
-            return None if is_any else held
+            # In other forms the same values are written in other bytes: strings without quotes, or without escapes.
+            if held is None or schema.form != "json":
+                return None if held is None or writes_all(held) else held
+            return None if writes_json and writes_as_usual(schema.schema, schema.options) else held
 
         return lower(
             self._root,

@@ -133,6 +133,34 @@ def test_all_of_printable_ascii_writes_every_value() -> None:
     assert bytes(_PRINTABLE[token] for token in tokens).lower() == b'"\\u00e9"'
 
 
+def test_sets_of_values_in_other_forms() -> None:
+    """What is written in another form was counted before: a value that cannot be written may not be one of a set."""
+    few = {"type": "array", "items": {"enum": ["a", "b", 1]}, "uniqueItems": True, "minItems": 3}
+
+    def compiled(value: dict[str, Any], style: str, missing: bytes) -> cfgmask.CompiledGrammar:
+        parameters = {"type": "object", "properties": {"x": value}, "required": ["x"], "additionalProperties": False}
+        tool = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+        grammar = cfgmask.Grammar.from_tools([tool], style=style, tool_choice="required", parallel_tool_calls=False)
+        tokens = [bytes([byte]) for byte in range(256) if byte not in missing]
+        return cfgmask.compile(grammar, _vocabulary(*tokens))
+
+    for style in ("qwen_3_coder", "pythonic", "minimax_m3", "gemma_4"):
+        with pytest.raises(cfgmask.GrammarError, match="schema-form-bytes") as error:
+            compiled(few, style, b"b")
+        # Without a set, values are left out; and no text has these bytes.
+        for value, missing in (({"enum": ["a", "b"]}, b"b"), (few, b"\xc0\xff")):
+            assert compiled(value, style, missing).matcher().completion() is not None
+    assert str(error.value) == "\n".join(
+        [
+            "error[schema-form-bytes]: this vocabulary cannot write 'b<|\"|>', a value in an array or object that "
+            "counts its values",
+            "  at /0/function/parameters",
+            "  help: use a vocabulary whose tokens contain all bytes, or leave out `uniqueItems`, `minProperties` and "
+            "the like",
+        ]
+    )
+
+
 def test_against_brute_force() -> None:
     faults, counts = missing_bytes.run(60, 0)
     assert not faults
