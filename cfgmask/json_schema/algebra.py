@@ -162,7 +162,9 @@ def difference(a: Normal, holes: Iterable[Normal], prober: Prober) -> Normal:
     current().spend(STEPS_PER_HOLE * len(holes))
     texts = a.strings
     for hole in strings.listed_together(hole.strings for hole in holes):
-        if not strings.intersect(texts, hole.widest).is_plainly_empty:
+        if texts.is_list and hole.is_list:
+            texts = strings.without_listed(texts, hole.values)
+        elif not strings.intersect(texts, hole.widest).is_plainly_empty:
             texts = strings.intersect(texts, strings.complement(hole))
     return Normal(
         null=a.null and not any(hole.null for hole in holes),
@@ -270,14 +272,22 @@ def exactly_one(parts: list[Normal], narrowed: list[Normal], prober: Prober) -> 
     """The values that are in one of the narrowed parts and in no other part. Raises TooManyAlternatives.
 
     narrowed  of each part, what matters of it: the less that is, the fewer alternatives there are
-    Cost: quadratic in the number of alternatives.
+    Cost: quadratic in the number of alternatives, linear in lists of strings.
     """
     with_numbers = sum(bool(part.numbers) for part in parts)
+    # Which strings stand in one list alone is counted: long lists that share most of theirs are not compared in pairs.
+    once, listed = strings.listed_once(part.strings for part in parts)
+    unlisted = [replace(part, strings=strings.NO_STRINGS) if part.strings.is_list else part for part in parts]
     found = []
     for i, part in enumerate(narrowed):
         if part.numbers:
             current().spend(STEPS_PER_NUMBERS * with_numbers)
-        found.append(difference(part, parts[:i] + parts[i + 1 :], prober))
+        holes = unlisted[:i] + unlisted[i + 1 :]
+        if parts[i].strings.is_list:
+            part = replace(part, strings=strings.only_listed(part.strings, once))
+        elif listed.values:
+            holes.append(Normal(strings=listed))
+        found.append(difference(part, holes, prober))
     return union(found)
 
 

@@ -6,7 +6,8 @@ text meets a further condition is cheap while intersecting regexes is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from cfgmask.diagnostics import Diagnostic
@@ -60,6 +61,11 @@ class StringSet:
         """The same set with everything that may belong to it."""
         return self if self.possible is None else replace(self, pattern=self.possible, possible=None)
 
+    @property
+    def is_list(self) -> bool:
+        """Whether the set is its values and nothing else."""
+        return self.pattern == NOTHING and self.possible is None and not self.refusals
+
     def admits(self, text: str) -> bool:
         """Whether the text is in the set."""
         return text in self.values or decide.matches(self.pattern, text)
@@ -97,6 +103,23 @@ def intersect(a: StringSet, b: StringSet) -> StringSet:
     return StringSet(tuple(values), _live(_both(a.pattern, b.pattern)), a.refusals | b.refusals, possible)
 
 
+def listed_once(sets: Iterable[StringSet]) -> tuple[frozenset[str], StringSet]:
+    """The strings that one list among the sets has alone, and those of all lists. Linear."""
+    counts = Counter(value for found in sets if found.is_list for value in found.values)
+    return frozenset(value for value, n in counts.items() if n == 1), StringSet(tuple(counts))
+
+
+def only_listed(a: StringSet, texts: Container[str]) -> StringSet:
+    """The set without the values that are not among the texts."""
+    return replace(a, values=tuple(value for value in a.values if value in texts))
+
+
+def without_listed(a: StringSet, texts: Iterable[str]) -> StringSet:
+    """The strings of a list but these. Linear: as a pattern, all texts would be compared with each value."""
+    unwanted = frozenset(texts)
+    return replace(a, values=tuple(value for value in a.values if value not in unwanted))
+
+
 def union(sets: Iterable[StringSet]) -> StringSet:
     """The strings of any of the sets. Linear in their parts."""
     found = list(sets)
@@ -115,7 +138,7 @@ def listed_together(sets: Iterable[StringSet]) -> list[StringSet]:
     values: dict[str, None] = {}
     others = []
     for found in sets:
-        if found.pattern == NOTHING and found.possible is None and not found.refusals:
+        if found.is_list:
             values.update(dict.fromkeys(found.values))
         else:
             others.append(found)

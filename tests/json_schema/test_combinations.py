@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
-from tests.json_schema.judge import Schema, check
+import cfgmask
+from tests.json_schema.judge import Schema, check, is_valid
 
 A = {"properties": {"a": {"type": "integer"}}, "required": ["a"]}
 B = {"properties": {"b": {"type": "integer"}}, "required": ["b"]}
@@ -153,6 +155,26 @@ def test_what_stands_beside_an_overlapping_one_of_keeps_it_small() -> None:
     branches = [{"properties": {f"p{i}": {"type": name} for i in range(10)}} for name in types]
     schema = {"type": "object", "maxProperties": 1, "oneOf": branches}
     check(schema, ['{"p0":1}', '{"p9":[]}'], ["{}", '{"p0":{}}', '{"x":1}', '{"p0":1,"p1":1}'])
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "not"])
+@pytest.mark.parametrize("seed", range(8))
+def test_lists_that_share_values(seed: int, keyword: str) -> None:
+    """Scalars that one list has, and several have, beside parts that are no lists."""
+    rng = random.Random(seed)
+    scalars = [None, True, False, 0, 1, 2.5, "", "a", "b", "é", "1"]
+    parts: list[Schema] = [{"enum": rng.sample(scalars, rng.randint(1, 8))} for _ in range(rng.randint(2, 5))]
+    others: list[Schema] = [{"type": "string", "maxLength": 1}, {"type": "integer"}, {"enum": ["a", [1], {"a": 1}]}]
+    parts += rng.sample(others, rng.randint(0, 2))
+    rng.shuffle(parts)
+    schema: Schema = {"oneOf": parts} if keyword == "oneOf" else {"enum": scalars, "not": {"oneOf": parts}}
+    texts = [json.dumps(value) for value in [*scalars, [1], {"a": 1}, "c", 3]]
+    valid = [text for text in texts if is_valid(schema, text)]
+    if not valid:
+        with pytest.raises(cfgmask.GrammarError, match="schema-unsatisfiable"):
+            cfgmask.Grammar.from_json_schema(schema)
+        return
+    check(schema, valid, [text for text in texts if text not in valid])
 
 
 @pytest.mark.parametrize(("schema", "valid", "invalid"), TABLE, ids=lambda value: json.dumps(value)[:60])

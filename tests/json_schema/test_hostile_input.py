@@ -13,6 +13,7 @@ import cfgmask
 from tests.collisions import murmur_texts, python_integers
 from tests.cpu_time import cpu_seconds, hold
 from tests.hostile.schema_mixes import mixes
+from tests.json_schema.judge import accepts, compiled
 
 VOCABULARY = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b""], eos_token_id=256)
 ORDERS = ("schema", "any")
@@ -42,6 +43,17 @@ def test_strings_that_collide_without_a_seed() -> None:
 
     others = [text[::-1] for text in texts]
     hold(cpu_seconds(lambda: read(texts)), 0.2 + 3 * cpu_seconds(lambda: read(others)))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_long_lists_that_share_most_of_their_texts(order: Any) -> None:
+    """Each is not compared with each: that took 5 s."""
+    texts = murmur_texts(12)
+    lists = [{"enum": texts[i:]} for i in range(0, len(texts), 50)]
+    schema = {"oneOf": lists}
+    hold(cpu_seconds(lambda: cfgmask.Grammar.from_json_schema(schema, property_order=order)), 1)
+    grammar = compiled(schema, property_order=order)
+    assert [accepts(grammar, f'"{texts[i]}"') for i in (0, 49, 50, 4095)] == [True, True, False, False]
 
 
 @pytest.mark.parametrize("order", ORDERS)

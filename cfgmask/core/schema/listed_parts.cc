@@ -1,7 +1,10 @@
 #include "schema/listed_parts.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -30,53 +33,57 @@ const PlainSchema::Value* listing(PlainValueId part, const PlainSchema& schema) 
   return lists ? &value : nullptr;
 }
 
-// How many of the parts list a scalar.
+// A scalar of a list.
+struct Scalar {
+  const SchemaTerminal* word = nullptr;
+  const std::string* text = nullptr;
+  const Decimal* number = nullptr;
+  uint32_t terminal;
+};
+
+template <class F>
+void for_each_scalar(const PlainSchema::Value& list, const PlainSchema& schema, F call) {
+  for (const uint32_t index : list.terminals) {
+    const SchemaTerminal& terminal = schema.terminal(index);
+    if (terminal.spelling == Spelling::kWord) {
+      call(Scalar{.word = &terminal, .terminal = index});
+    } else if (terminal.spelling == Spelling::kListed) {
+      for (const std::string& text : terminal.listed) call(Scalar{.text = &text, .terminal = index});
+    } else {
+      for (const Decimal& number : *terminal.numbers->listed()) call(Scalar{.number = &number, .terminal = index});
+    }
+  }
+}
+
+// How many of the lists have a scalar.
 class Counts {
  public:
-  void add(const SchemaTerminal& terminal) {
-    for_each(terminal, [](uint32_t& count) { ++count; });
-  }
-
-  bool are_one(const SchemaTerminal& terminal) {
-    bool all = true;
-    for_each(terminal, [&](uint32_t count) { all = all && count == 1; });
-    return all;
+  uint32_t& of(const Scalar& scalar) {
+    if (scalar.text != nullptr) return texts_[*scalar.text];
+    return others_[scalar.word != nullptr ? std::string(scalar.word->name) : scalar.number->text()];
   }
 
  private:
-  template <class F>
-  void for_each(const SchemaTerminal& terminal, F call) {
-    if (terminal.spelling == Spelling::kWord) {
-      call(others_[std::string(terminal.name)]);
-    } else if (terminal.spelling == Spelling::kListed) {
-      for (const std::string& text : terminal.listed) call(texts_[text]);
-    } else {
-      for (const Decimal& number : *terminal.numbers->listed()) call(others_[number.text()]);
-    }
-  }
-
   TextMap<std::string_view, uint32_t> texts_;
   TextMap<std::string, uint32_t> others_;
 };
 
-// The union of listed scalars.
+// Listed scalars, each of them once.
 class Union {
  public:
-  void add(const PlainSchema::Value& value, const PlainSchema& schema) {
-    for (uint32_t index : value.terminals) {
-      const SchemaTerminal& terminal = schema.terminal(index);
-      if (terminal.spelling == Spelling::kWord) {
-        words_.push_back(index);
-      } else if (terminal.spelling == Spelling::kListed) {
-        texts_.insert(texts_.end(), terminal.listed.begin(), terminal.listed.end());
-      } else {
-        const auto& listed = *terminal.numbers->listed();
-        numbers_.insert(numbers_.end(), listed.begin(), listed.end());
-      }
+  void add(const Scalar& scalar) {
+    if (scalar.word != nullptr) {
+      words_.push_back(scalar.terminal);
+    } else if (scalar.text != nullptr) {
+      texts_.push_back(*scalar.text);
+    } else {
+      numbers_.push_back(*scalar.number);
     }
   }
 
-  PlainValueId value(PlainSchema& schema, const std::string& name) {
+  // nullopt for none.
+  std::optional<PlainValueId> value(PlainSchema& schema, const std::string& name) {
+    if (words_.empty() && numbers_.empty() && texts_.empty()) return std::nullopt;
     PlainSchema::Value made;
     made.name = name;
     std::sort(words_.begin(), words_.end());
@@ -101,29 +108,29 @@ std::vector<PlainValueId> listed_together(std::vector<PlainValueId> parts, Plain
   std::vector<const PlainSchema::Value*> lists;
   for (PlainValueId part : parts) lists.push_back(listing(part, schema));
   if (std::count(lists.begin(), lists.end(), nullptr) + 2 > std::ssize(lists)) return parts;
+  constexpr uint32_t kTaken = 0;
   Counts counts;
   for (const auto* list : lists) {
+    if (list != nullptr) for_each_scalar(*list, schema, [&](const Scalar& scalar) { ++counts.of(scalar); });
+  }
+  Union once;
+  Union repeated;
+  for (const auto* list : lists) {
     if (list == nullptr) continue;
-    for (uint32_t terminal : list->terminals) counts.add(schema.terminal(terminal));
+    for_each_scalar(*list, schema, [&](const Scalar& scalar) {
+      uint32_t& count = counts.of(scalar);
+      if (count != kTaken) (count == 1 ? once : repeated).add(scalar);
+      count = kTaken;
+    });
   }
-  const auto is_apart = [&](const PlainSchema::Value* list) {
-    return list != nullptr && std::all_of(list->terminals.begin(), list->terminals.end(),
-                                          [&](uint32_t t) { return counts.are_one(schema.terminal(t)); });
-  };
-  Union together;
   std::vector<PlainValueId> left;
-  std::vector<size_t> taken;
+  const auto place = std::find_if(lists.begin(), lists.end(), [](const auto* list) { return list != nullptr; });
   for (size_t i = 0; i < parts.size(); ++i) {
-    if (is_apart(lists[i])) {
-      if (taken.empty()) left.push_back(parts[i]);
-      taken.push_back(i);
-      together.add(*lists[i], schema);
-    } else {
-      left.push_back(parts[i]);
-    }
+    if (lists[i] == nullptr) left.push_back(parts[i]);
+    if (lists.begin() + static_cast<ptrdiff_t>(i) != place) continue;
+    if (const auto made = once.value(schema, name)) left.push_back(*made);
+    if (const auto made = repeated.value(schema, name)) left.insert(left.end(), 2, *made);
   }
-  if (taken.size() < 2) return parts;
-  left[taken[0]] = together.value(schema, name);
   return left;
 }
 

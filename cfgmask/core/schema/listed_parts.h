@@ -1,4 +1,5 @@
-// Parts of a union that list scalars, as one part: a choice between thousands of constants is a list of them.
+// Parts of a union that list scalars, joined: a choice between thousands of constants is a list of them, and long lists
+// that share most of their values need not be compared with each other.
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace cfgmask {
 
-// The same parts, but one in place of those that list nothing but scalars which no other of these lists. So many of the
-// parts have a value as before, one or not: it may stand for them where exactly one part must have a value. Linear in
-// what they list.
+// The same parts, but in place of those that list nothing but scalars a list of the scalars that one of them has, and
+// twice a list of those that several have. So a value is in exactly one of the parts, or in none, if it was so before.
+// Linear in what they list.
 std::vector<PlainValueId> listed_together(std::vector<PlainValueId> parts, PlainSchema& schema,
                                           const std::string& name);
 
