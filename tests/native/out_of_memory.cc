@@ -2,30 +2,41 @@
 // a bit that may not be known to be allowed.
 //
 // Rows whose masks cross a limit as well: what is left of them has to be found by what takes memory, too.
+//
+// And once there is memory again, the masks of all grammars of a vocabulary are right, wherever it was missing.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <new>
+#include <optional>
+#include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "byte_source.h"
 #include "check.h"
 #include "matcher/batch.h"
 #include "matcher/grammar_builder.h"
 #include "matcher/matcher.h"
 #include "matcher_checks.h"
+#include "random_grammar.h"
+#include "random_schema.h"
 #include "vocab/vocabulary.h"
 
 namespace {
 
 // How many more allocations succeed; none is counted while it is negative.
 int64_t n_left = -1;
+// Whether there is memory again after the first allocation that fails.
+bool fails_once = false;
 
 void* allocate(size_t size) {
   if (n_left >= 0 && n_left-- == 0) {
-    n_left = 0;
+    n_left = fails_once ? -1 : 0;
     throw std::bad_alloc();
   }
   void* found = std::malloc(size == 0 ? 1 : size);
@@ -131,7 +142,142 @@ int starve(std::string_view text, const Limits& limits) {
   return total;
 }
 
-void run() {
+// A text of a grammar, with a budget or without.
+struct Case {
+  std::function<std::shared_ptr<CompiledGrammar>(VocabularyStores&)> make;
+  std::string text;
+  std::optional<uint32_t> max_tokens = std::nullopt;
+
+  Matcher matcher(VocabularyStores& stores) const { return Matcher(make(stores), max_tokens, 0); }
+};
+
+// The masks along the text.
+std::vector<Bits> masks_along(Matcher& matcher, std::string_view text) {
+  std::vector<Bits> found;
+  for (const char byte : text) {
+    found.push_back(mask_of(matcher));
+    CHECK(matcher.advance(static_cast<uint8_t>(byte)));
+  }
+  return found;
+}
+
+// With memory for n allocations, compiles the grammar and takes the text, with a mask before each byte. Afterwards there
+// is memory again, and all grammars of the vocabulary give the right masks: the one that failed, and others that were
+// compiled before and after. Whether an allocation failed.
+bool is_right_after(int64_t n, bool once, const Case& of, const std::vector<Bits>& right) {
+  const auto vocabulary = make_vocabulary();
+  VocabularyStores stores(vocabulary);
+  Matcher before = of.matcher(stores);
+  CHECK(before.advance(static_cast<uint8_t>(of.text[0])));
+  std::optional<Matcher> starved;
+  Bits mask(vocabulary->n_words());
+  bool failed = false;
+  fails_once = once;
+  n_left = n;
+  try {
+    starved = of.matcher(stores);
+    for (const char byte : of.text) {
+      starved->fill_mask(mask);
+      starved->advance(static_cast<uint8_t>(byte));
+    }
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+  n_left = -1;
+  fails_once = false;
+  Matcher after = of.matcher(stores);
+  for (Matcher* matcher : {starved ? &*starved : nullptr, &before, &after}) {
+    if (matcher == nullptr) continue;
+    matcher->reset();
+    CHECK(masks_along(*matcher, of.text) == right);
+  }
+  return failed;
+}
+
+// How many allocations a fresh vocabulary needs for the text.
+int64_t count_allocations(const Case& of) {
+  VocabularyStores stores(make_vocabulary());
+  constexpr int64_t kMany = int64_t{1} << 40;
+  n_left = kMany;
+  Matcher matcher = of.matcher(stores);
+  masks_along(matcher, of.text);
+  return kMany - std::exchange(n_left, -1);
+}
+
+// How many of the allocations were made to fail: all of them, or `most` at about the same distance.
+int check_what_is_left(const Case& of, int64_t most) {
+  VocabularyStores stores(make_vocabulary());
+  Matcher reference = of.matcher(stores);
+  const std::vector<Bits> right = masks_along(reference, of.text);
+  const int64_t distance = 1 + count_allocations(of) / most;
+  int n_failed = 0;
+  for (const bool once : {true, false}) {
+    for (int64_t n = once ? 0 : distance / 2; is_right_after(n, once, of, right); n += distance) ++n_failed;
+  }
+  return n_failed;
+}
+
+// A random grammar, and a text that its masks allow; nullopt for one that crosses a limit or allows no byte.
+std::optional<Case> random_case(uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> choices(400);
+  for (uint8_t& choice : choices) choice = static_cast<uint8_t>(random());
+  const auto make = [choices](VocabularyStores& stores) {
+    ByteSource source(choices);
+    return random_grammar(source, stores, Limits()).compiled;
+  };
+  VocabularyStores stores(make_vocabulary());
+  std::string text;
+  try {
+    const auto grammar = make(stores);
+    if (grammar == nullptr) return std::nullopt;
+    Matcher matcher(grammar);
+    while (text.size() < 12) {
+      const Bits mask = mask_of(matcher);
+      std::vector<uint8_t> allowed;
+      for (unsigned byte = 0; byte < 256; ++byte) {
+        if (has(mask, byte)) allowed.push_back(static_cast<uint8_t>(byte));
+      }
+      if (allowed.empty()) break;
+      const uint8_t byte = allowed[random() % allowed.size()];
+      CHECK(matcher.advance(byte));
+      text.push_back(static_cast<char>(byte));
+    }
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+  return text.empty() ? std::nullopt : std::optional<Case>({make, text});
+}
+
+// Rules of a grammar, registers, keys and lazy parts of schemas, the search for short texts.
+int check_what_is_left(int64_t most) {
+  const auto rules = [](VocabularyStores& stores) { return make_grammar(stores, Limits()); };
+  const auto schema = [](const char* text) {
+    return [text](VocabularyStores& stores) {
+      auto grammar = schema_grammar(text, stores, Limits());
+      CHECK(grammar != nullptr);
+      return grammar;
+    };
+  };
+  const auto unique = schema(R"({"type": "array", "items": {"enum": ["a", "b", 1, 2]}, "uniqueItems": true})");
+  const auto object = schema(
+      R"({"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string", "pattern": "^a{1,3}b"}},)"
+      R"( "required": ["a"], "additionalProperties": {"$ref": "#"}})");
+  const Case cases[] = {{rules, "aabbabab,aabbabab,"},
+                        {unique, R"(["a",1,2])"},
+                        {unique, R"(["a",1,2])", 12},
+                        {object, R"({"a":10,"b":"aab","c":{"a":1}})"},
+                        {object, R"({"a":10,"b":"aab","c":{"a":1}})", 32}};
+  int total = 0;
+  for (const Case& of : cases) total += check_what_is_left(of, most);
+  for (uint32_t seed = 0; seed < 24; ++seed) {
+    if (const auto of = random_case(seed)) total += check_what_is_left(*of, most / 2);
+  }
+  return total;
+}
+
+void run(int64_t most) {
+  const int n_left_right = check_what_is_left(most);
   int n_failed = 0;
   int n_limited = 0;
   for (const std::string_view text : {std::string_view(""), std::string_view("aab"), std::string_view("aaaaaaa,")}) {
@@ -152,10 +298,11 @@ void run() {
     }
   }
   CHECK(n_failed > 100 && n_limited > 0);
-  std::printf("%d masks failed, %d limits were crossed\n", n_failed, n_limited);
+  std::printf("%d masks failed, %d limits were crossed, %d failures left all right\n", n_failed, n_limited, n_left_right);
 }
 
 }  // namespace
 }  // namespace cfgmask::testing
 
-int main() { cfgmask::testing::run(); }
+// With a number: so many of the allocations that a case needs are made to fail, and not 100.
+int main(int n_arguments, char** arguments) { cfgmask::testing::run(n_arguments > 1 ? std::atoll(arguments[1]) : 100); }

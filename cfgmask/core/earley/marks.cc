@@ -4,10 +4,12 @@
 #include <stdexcept>
 #include <unordered_set>
 
+#include "util/in_step.h"
+
 namespace cfgmask {
 
 Marks::Marks(Parser& parser, const Grammar& grammar) : parser_(parser), grammar_(grammar) {
-  events_.push_back({kNothing, false, nullptr, 0, Parser::kRoot, kNothing, 0, 0});
+  add_with(event_ids_, {}, events_, Event{kNothing, false, nullptr, 0, Parser::kRoot, kNothing, 0, 0});
   stacks_.intern({});
 }
 
@@ -206,10 +208,10 @@ Marks::HistoryId Marks::add(Event event) {
                             static_cast<uint32_t>(position >> 32),
                             static_cast<uint32_t>(name),
                             static_cast<uint32_t>(uint64_t{name} >> 32)};
-  const auto [id, is_new] = event_ids_.intern(words);
+  const uint32_t hash = Interner::hash(words);
+  if (auto known = event_ids_.find(words, hash)) return *known;
   event.depth = events_[event.before].depth + 1;
-  if (is_new) events_.push_back(event);
-  return id + 1;
+  return add_with(event_ids_, words, hash, events_, event);
 }
 
 Marks::HistoryId Marks::begin(HistoryId history, ContinuationId frame, size_t position) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "earley/deferred_rules.h"
+#include "util/in_step.h"
 #include "util/pause.h"
 
 namespace cfgmask {
@@ -71,11 +72,9 @@ size_t Parser::bytes() const {
 RestId Parser::rest(Symbol head, RestId tail) {
   const uint64_t key = (uint64_t{head.value} << 32) | tail.value;
   if (auto known = rest_ids_.find(key)) return RestId(*known);
-  const RestId id(rests_.size());
   const bool leads = grammar_.counts_tokens() && (leads_to_limit(head) || rests_[tail.value].leads_to_limit);
-  rests_.push_back({head, tail, nullable(head) && rests_[tail.value].nullable, leads});
-  rest_ids_.insert(key, id.value);
-  return id;
+  const Rest made{head, tail, nullable(head) && rests_[tail.value].nullable, leads};
+  return RestId(insert_with(rest_ids_, key, rests_, made));
 }
 
 RestId Parser::rest_of(const Alternative& alternative, uint32_t nonterminal) {
@@ -130,8 +129,8 @@ RestId Parser::rest_after(Choice choice, uint32_t number) {
       grammar_.deferred->after_key(choice.object, choice.first + number, grammar_, regexes_);
   RestId tail = kNil;
   for (size_t i = follows.size(); i-- > 0;) tail = rest(follows[i], tail);
-  chosen_.insert(key, tail.value);
   after_keys_.push_back({choice.object, tail});
+  chosen_.insert(key, tail.value);
   return tail;
 }
 
@@ -231,9 +230,10 @@ ItemSetId Parser::intern_kernel(Kernel& kernel, uint32_t clock) {
   item_set_account_.charge();
   Pause::tick();
   ItemSet set = close(std::span(kernel.items).first(n_items), clock);
-  n_items_ += set.edges.size() + set.token_edges.size() + set.indent_edges.size();
-  sets_.push_back(std::move(set));
-  return ItemSetId(kernel_ids_.intern(key).first);
+  const size_t n_edges = set.edges.size() + set.token_edges.size() + set.indent_edges.size();
+  const ItemSetId made(add_with(kernel_ids_, key, sets_, std::move(set)));
+  n_items_ += n_edges;
+  return made;
 }
 
 // The items of a set before prediction.
@@ -285,8 +285,8 @@ ItemSetId Parser::known_scan(ItemSetId from, SlotSetId matched, TextId text, uin
     const uint32_t words[] = {from.value, matched.value, text.value, clock};
     if (auto known = tracked_scan_ids_.find(words)) return tracked_scans_[*known];
     const ItemSetId to = compute_scan(from, matched, text, clock);
-    tracked_scan_ids_.intern(words);
-    return tracked_scans_.push_back(to);
+    add_with(tracked_scan_ids_, words, tracked_scans_, to);
+    return to;
   }
   const uint64_t key = (uint64_t{from.value} << 32) | matched.value;
   if (auto known = scans_.find(key)) return ItemSetId(*known);
@@ -582,14 +582,14 @@ ContinuationId Parser::intern_continuation(Words key, Make make) {
   const uint32_t hash = Interner::hash(key);
   if (auto known = continuation_ids_.find(key, hash)) return ContinuationId(*known);
   Continuation continuation = make();
-  const uint32_t id = continuation_ids_.add(key, hash);
+  const auto id = static_cast<uint32_t>(continuation_ids_.size());
   continuation.ends_with = ContinuationId(id);
   if (continuation.kind == ContinuationKind::kPlain && continuation.seen == SeenValues::none() &&
       continuation.members.size() == 1) {
     const Item only = Item::unpack(continuation.members[0]);
     if (only.rest == kNil) continuation.ends_with = continuations_[only.continuation.value].ends_with;
   }
-  continuations_.push_back(std::move(continuation));
+  add_with(continuation_ids_, key, hash, continuations_, std::move(continuation));
   sift(ContinuationId(id), ContinuationId(id));
   return ContinuationId(id);
 }

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "util/in_step.h"
+
 namespace cfgmask {
 
 Remaining::Remaining(const Grammar& grammar, const Parser& parser, MinimumLengths& lengths)
@@ -209,8 +211,7 @@ const Remaining::Ends& Remaining::ends(ItemSetId id) {
   if (auto known = ends_ids_.find(id.value)) return ends_[*known];
   Ends computed = compute_ends(parser_.at(id));
   n_slots_ += computed.after_slots.size();
-  ends_ids_.insert(id.value, static_cast<uint32_t>(ends_.size()));
-  return ends_.push_back(std::move(computed));
+  return ends_[insert_with(ends_ids_, id.value, ends_, std::move(computed))];
 }
 
 Remaining::Ends Remaining::compute_ends(const ItemSet& set) {

@@ -8,6 +8,7 @@
 
 #include "earley/scalar_values.h"
 #include "regex/minimum_length.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -147,10 +148,7 @@ TextId SeenValues::append(TextId text, unsigned b) {
   const uint64_t key = (uint64_t{text.value} << 8) | b;
   if (auto known = text_ids_.find(key)) return TextId(*known);
   account_.charge();
-  const TextId longer(texts_.size());
-  texts_.push_back({text, static_cast<uint8_t>(b)});
-  text_ids_.insert(key, longer.value);
-  return longer;
+  return TextId(insert_with(text_ids_, key, texts_, Text{text, static_cast<uint8_t>(b)}));
 }
 
 bool SeenValues::is_met(TextId text, std::string_view more) const {
@@ -351,9 +349,10 @@ SeenId SeenValues::in_item(SeenId item, uint32_t node) {
 
 uint32_t SeenValues::intern_node(uint32_t parent, Step step, uint32_t value) {
   const uint32_t words[] = {parent, step.place, value};
-  const auto [id, is_new] = node_ids_.intern(words);
-  if (is_new) nodes_.push_back({parent, nodes_[parent].depth + 1, nodes_[parent].is_vague || value == kNew});
-  return id;
+  const uint32_t hash = Interner::hash(words);
+  if (auto known = node_ids_.find(words, hash)) return *known;
+  const Node node{parent, nodes_[parent].depth + 1, nodes_[parent].is_vague || value == kNew};
+  return add_with(node_ids_, words, hash, nodes_, node);
 }
 
 bool SeenValues::is_exhausted(SeenId item, Step step, uint32_t value) {
@@ -653,9 +652,10 @@ size_t SeenValues::n_values(SeenId seen) const {
 }
 
 uint32_t SeenValues::intern_value(std::string value) {
-  const auto [id, is_new] = value_ids_.intern(words_of(value));
-  if (is_new) values_.push_back(std::move(value));
-  return id;
+  const auto words = words_of(value);
+  const uint32_t hash = Interner::hash(words);
+  if (auto known = value_ids_.find(words, hash)) return *known;
+  return add_with(value_ids_, words, hash, values_, std::move(value));
 }
 
 std::vector<std::string> SeenValues::missing(SeenId seen) const {
@@ -811,8 +811,7 @@ bool SeenValues::has_values_at_sight(RegexId lexemes) {
 const SeenValues::Unwanted& SeenValues::unwanted(SeenId seen) {
   if (auto known = unwanted_ids_.find(seen.value)) return unwanted_[*known];
   const Unwanted computed = unwanted_of(taken(seen));
-  unwanted_ids_.insert(seen.value, static_cast<uint32_t>(unwanted_.size()));
-  return unwanted_.push_back(computed);
+  return unwanted_[insert_with(unwanted_ids_, seen.value, unwanted_, computed)];
 }
 
 SeenValues::Unwanted SeenValues::unwanted_of(const std::vector<uint32_t>& values) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "regex/minimum_length.h"
+#include "util/hash_table.h"
 
 namespace cfgmask {
 
@@ -33,14 +34,16 @@ uint32_t Wanted::around(ContinuationId continuation) {
     uint32_t bytes;  // of its own register, if that ends here
   };
   std::vector<Open> path;
+  HashTable is_passed;
   uint32_t found = 0;
   for (SeenId seen = parser_.continuations_[continuation.value].seen;;) {
     const uint64_t key = (uint64_t{seen.value} << 32) | continuation.value;
-    const auto [known, is_new] = known_.try_emplace(key, 0);  // left recursion comes back here
-    if (!is_new) {
+    if (const auto known = known_.find(key); known != known_.end()) {
       found = known->second;
       break;
     }
+    if (is_passed.find(key)) break;  // left recursion comes back here
+    is_passed.insert(key, 0);
     const Parser::Continuation& here = parser_.continuations_[continuation.value];
     const bool is_end = here.kind == Parser::ContinuationKind::kRestores || here.members.empty();
     path.push_back({key, is_end ? parser_.seen_.bytes_to_close(seen) : 0});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "util/in_step.h"
 #include "util/pause.h"
 
 namespace cfgmask {
@@ -109,8 +110,7 @@ LexerStateId Lexer::intern(std::span<const uint32_t> key) {
   state.has_bounds &= !state.boundary && n_slots <= kFewSlots;
   state.can_continue = !state.first.empty();
   state.matched = complete.empty() ? no_slots() : SlotSetId(slot_sets_.intern(complete).first);
-  states_.push_back(std::move(state));
-  return LexerStateId(ids_.add(key, hash));
+  return LexerStateId(add_with(ids_, key, hash, states_, std::move(state)));
 }
 
 LexerStateId Lexer::compute_next(LexerStateId state, unsigned b, bool of_many) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <map>
 
+#include "util/in_step.h"
+
 namespace cfgmask {
 
 // The lexer's state with only the terminals that may begin here.
@@ -223,8 +225,7 @@ bool Stepper::is_open(Configuration at, uint32_t bytes_ahead) {
                             at.indentation.value, at.clock,       bytes_ahead};
   if (auto known = open_ids_.find(words)) return open_[*known];
   const bool open = goes_further(at, bytes_ahead);
-  open_ids_.intern(words);
-  open_.push_back(open);
+  add_with(open_ids_, words, open_, open);
   return open;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "util/in_step.h"
+
 namespace cfgmask {
 
 namespace {
@@ -144,7 +146,8 @@ std::optional<bool> Indentation::known(FittingId fitting, RegexId residual, uint
 
 void Indentation::remember(FittingId fitting, RegexId residual, uint32_t width, bool fits) {
   const uint32_t words[] = {fitting.value, residual.value, width};
-  if (place_ids_.intern(words).second) places_.push_back(fits);
+  const uint32_t hash = Interner::hash(words);
+  if (!place_ids_.find(words, hash)) add_with(place_ids_, words, hash, places_, fits);
 }
 
 bool Indentation::may_fit(ItemSetId items, RegexId residual, IndentationId at) {

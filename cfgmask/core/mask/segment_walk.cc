@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "util/in_step.h"
+
 namespace cfgmask {
 
 namespace {
@@ -125,8 +127,7 @@ SegmentAnswers::Answer& SegmentAnswers::answer(LexerStateId state, const Segment
   const auto index = static_cast<uint64_t>(&segment - trie_.segments().data());
   const uint64_t key = (index << 32) | state.value;
   if (auto known = known_.find(key)) return answers_[*known];
-  known_.insert(key, static_cast<uint32_t>(answers_.size()));
-  return answers_.push_back({});
+  return answers_[insert_with(known_, key, answers_, Answer())];
 }
 
 // Whether the state holds a residual that leads back to itself, or does so as a whole.
@@ -263,8 +264,7 @@ std::optional<std::vector<LexerStateId>> SegmentAnswers::successors(LexerStateId
 
 SegmentAnswers::Moves& SegmentAnswers::moves(LexerStateId state) {
   if (const auto known = moves_ids_.find(state.value)) return moves_[*known];
-  moves_ids_.insert(state.value, static_cast<uint32_t>(moves_.size()));
-  return moves_.push_back({});
+  return moves_[insert_with(moves_ids_, state.value, moves_, Moves())];
 }
 
 void SegmentAnswers::Moves::add(unsigned b, LexerStateId to) {

@@ -1,6 +1,7 @@
 #include "mask/surroundings.h"
 
 #include "regex/held_bytes.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -57,8 +58,7 @@ std::optional<SurroundingsId> Surroundings::with_rest(RegexId rest) {
   for (uint32_t i = 1; i < scratch_.size(); ++i) {
     if (regexes_.nullable(RegexId(scratch_[i]))) holding.push_back(i);
   }
-  holding_.push_back(holding_ids_.intern(holding).first);
-  return SurroundingsId(words_.intern(scratch_).first);
+  return SurroundingsId(add_with(words_, scratch_, holding_, holding_ids_.intern(holding).first));
 }
 
 // Valid UTF-8 that the vocabulary can write.

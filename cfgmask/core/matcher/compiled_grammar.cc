@@ -135,9 +135,11 @@ StateId CompiledGrammar::intern(const Configuration& only) { return intern_words
 
 StateId CompiledGrammar::intern_words(Words words) {
   static_assert(sizeof(Configuration) == kWords * sizeof(uint32_t));
-  const auto [id, is_new] = state_ids_.intern(words);
-  if (is_new) states_.emplace_back();
-  return StateId(id);
+  const uint32_t hash = Interner::hash(words);
+  if (auto known = state_ids_.find(words, hash)) return StateId(*known);
+  // As add_with does it; what is known of a state can't be moved.
+  if (states_.size() == state_ids_.size()) states_.emplace_back();
+  return StateId(state_ids_.add(words, hash));
 }
 
 std::vector<Configuration> CompiledGrammar::configurations(StateId state) const {

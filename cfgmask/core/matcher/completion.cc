@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "util/in_step.h"
+
 namespace cfgmask {
 
 namespace {
@@ -98,10 +100,7 @@ uint32_t Completions::fact_of(Place place) {
   fact.exact = place.node == 0 && grammar_.accepting(place.state);
   // Half of a token is still to come.
   fact.length = fact.exact ? 0 : std::max(estimate(place.state), 1U);
-  const auto id = static_cast<uint32_t>(facts_.size());
-  facts_.push_back(fact);
-  fact_ids_.insert(place.packed(), id);
-  return id;
+  return insert_with(fact_ids_, place.packed(), facts_, fact);
 }
 
 // In the order in which closing texts compare.
@@ -522,8 +521,7 @@ void Completions::set(StateId state, Number number) {
     if (number.tokens < numbers_[*id].tokens) numbers_[*id] = number;
     return;
   }
-  number_ids_.insert(state.value, static_cast<uint32_t>(numbers_.size()));
-  numbers_.push_back(number);
+  insert_with(number_ids_, state.value, numbers_, number);
 }
 
 std::optional<uint32_t> Completions::number(StateId state, Effort effort) {
@@ -618,11 +616,10 @@ std::string Completions::own_text(StateId state) {
 const Completions::OwnWay& Completions::own_way(StateId state) {
   if (const auto known = own_ids_.find(state.value)) return own_ways_[*known];
   OwnWay way = find_own_way(state);
-  own_text_bytes_ += way.text.capacity();
-  const auto id = static_cast<uint32_t>(own_ways_.size());
-  own_ways_.push_back(std::move(way));
-  own_ids_.insert(state.value, id);
-  return own_ways_[id];
+  const size_t n_bytes = way.text.capacity();
+  const OwnWay& kept = own_ways_[insert_with(own_ids_, state.value, own_ways_, std::move(way))];
+  own_text_bytes_ += n_bytes;
+  return kept;
 }
 
 // That of some other text where it fits, and else one of its own.

@@ -3,6 +3,7 @@
 
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -145,8 +146,7 @@ std::optional<RegexStore::Bounded> RegexStore::bounded_alternatives(RegexId body
   if (const auto known = bounded_ids_.find(body.value)) return bounded_[*known];
   const auto bounds = compute_bounded_alternatives(body);
   if (!bounded_ids_.find(body.value)) {
-    bounded_ids_.insert(body.value, static_cast<uint32_t>(bounded_.size()));
-    bounded_.push_back(bounds);
+    insert_with(bounded_ids_, body.value, bounded_, bounds);
   }
   return bounds;
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "regex/regex.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -18,8 +19,8 @@ RegexId RegexStore::char_class(std::vector<CodePointRange> ranges) {
   const Words key(reinterpret_cast<const uint32_t*>(ranges.data()), ranges.size() * 2);
   if (auto known = class_keys_.find(key)) return class_nodes_[*known];
   const RegexId node = build_char_class(ranges);
-  class_keys_.intern(key);
-  return class_nodes_.push_back(node);
+  add_with(class_keys_, key, class_nodes_, node);
+  return node;
 }
 
 RegexId RegexStore::build_char_class(std::span<const CodePointRange> ranges) {

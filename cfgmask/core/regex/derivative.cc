@@ -254,8 +254,9 @@ const ByteSet& RegexStore::find_first(RegexId node) {
 }
 
 void RegexStore::set_first(RegexId node, const ByteSet& set) {
-  props_[node.value].first = static_cast<uint32_t>(first_sets_.size());
+  const auto number = static_cast<uint32_t>(first_sets_.size());
   first_sets_.push_back(set);
+  props_[node.value].first = number;
 }
 
 ByteSet RegexStore::compute_first(RegexId node) {

@@ -6,6 +6,7 @@
 
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -30,10 +31,8 @@ size_t LongSequence::bytes() const { return least_.capacity() * sizeof(uint32_t)
 RegexId RegexStore::sequence(const std::shared_ptr<const LongSequence>& parts, uint32_t first) {
   auto known = sequence_ids_.find(parts->number());
   if (!known) {
-    known = static_cast<uint32_t>(sequences_.size());
-    sequences_.push_back(parts);
+    known = insert_with(sequence_ids_, parts->number(), sequences_, parts);
     sequence_bytes_ += parts->bytes();
-    sequence_ids_.insert(parts->number(), *known);
   }
   return sequence_from(*known, first);
 }

@@ -7,6 +7,7 @@
 
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -30,10 +31,8 @@ uint32_t PrefixedTexts::latest(uint32_t low, uint32_t high) const {
 RegexId RegexStore::prefixed(const std::shared_ptr<const PrefixedParts>& parts, uint32_t first_owner) {
   auto known = prefixed_ids_.find(parts->number());
   if (!known) {
-    known = static_cast<uint32_t>(prefixed_.size());
-    prefixed_.push_back(parts);
+    known = insert_with(prefixed_ids_, parts->number(), prefixed_, parts);
     prefixed_bytes_ += parts->texts().bytes();
-    prefixed_ids_.insert(parts->number(), *known);
   }
   return prefixed_from(*known, 0, parts->texts().table().size(), 0, first_owner);
 }

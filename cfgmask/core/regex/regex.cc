@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "regex/minimum_length.h"
+#include "util/in_step.h"
 #include "util/pause.h"
 
 namespace cfgmask {
@@ -69,8 +70,7 @@ RegexId RegexStore::intern(RegexKind kind, std::span<const uint32_t> operands) {
   if (p.depth > max_depth_) throw LimitExceeded("max_nesting", max_depth_);
   charge_node(p, operands.size());
   Pause::tick();
-  props_.push_back(p);
-  return RegexId(nodes_.add(key, hash));
+  return RegexId(add_with(nodes_, key, hash, props_, p));
 }
 
 RegexStore::Props RegexStore::properties(RegexKind kind, std::span<const uint32_t> operands) {

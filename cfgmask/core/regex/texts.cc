@@ -9,6 +9,7 @@
 #include "regex/key_list.h"
 #include "regex/regex.h"
 #include "regex/text_order.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -201,9 +202,10 @@ RegexId RegexStore::substring(const std::vector<std::string>& chunks) {
   auto automaton = automaton_ids_.find(words);
   if (!automaton) {
     charge(words.size());
-    automata_.push_back(std::make_unique<const SubstringAutomaton>(chunks));
-    automaton_bytes_ += automata_[automata_.size() - 1]->bytes();
-    automaton = automaton_ids_.intern(words).first;
+    auto made = std::make_unique<const SubstringAutomaton>(chunks);
+    const size_t n_bytes = made->bytes();
+    automaton = add_with(automaton_ids_, words, automata_, std::move(made));
+    automaton_bytes_ += n_bytes;
   }
   return substring_from(*automaton, 0);
 }
@@ -267,9 +269,10 @@ RegexId RegexStore::multiples(Words words) {
   auto table = multiples_ids_.find(words);
   if (!table) {
     charge(words.size());
-    multiples_.push_back(std::make_unique<const Multiples>(Multiples::of_words(words)));
-    multiples_bytes_ += multiples_[multiples_.size() - 1]->bytes();
-    table = multiples_ids_.intern(words).first;
+    auto made = std::make_unique<const Multiples>(Multiples::of_words(words));
+    const size_t n_bytes = made->bytes();
+    table = add_with(multiples_ids_, words, multiples_, std::move(made));
+    multiples_bytes_ += n_bytes;
   }
   return multiples_at(*table, multiples_[*table]->start());
 }

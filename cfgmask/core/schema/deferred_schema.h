@@ -32,6 +32,7 @@
 #include "schema/witnesses.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
+#include "util/known_or_made.h"
 #include "util/limits.h"
 #include "util/text_hash.h"
 
@@ -182,6 +183,7 @@ class DeferredSchema : public DeferredPart {
   void add_further_items(uint32_t state, PlainValueId id, uint32_t written);
   uint32_t item_of(PlainValueId array, PlainValueId item);
   Kept kept_strings(PlainValueId array);
+  Kept find_kept_strings(PlainValueId array);
   bool keeps_all_as_texts(PlainValueId array);
   uint32_t distinct_scalar(PlainValueId id, Kept strings);
   void add_array_with_witnesses(uint32_t rule, PlainValueId id);
@@ -256,6 +258,7 @@ class DeferredSchema : public DeferredPart {
   void add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, std::string_view key);
   uint32_t form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
                       const FormReading& reading);
+  uint32_t make_form_value(PlainValueId id, const FormReading::Values& values, const FormReading& reading);
   Symbols form_brackets(PlainValueId id, const FormReading::Values& values, const FormReading& reading);
 
   std::shared_ptr<const PlainSchemaParts> kept_;

@@ -7,9 +7,9 @@ namespace cfgmask {
 // A terminal of an item that must not be equal to another.
 uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
   const bool is_endless = strings == Kept::kAsTexts && schema_.terminal(index).kind == PlainSchema::kString;
-  const auto [at, is_new] = distinct_terminals_.try_emplace({index, is_endless}, 0);
-  if (is_new) at->second = new_terminal(index, !is_endless, is_endless ? KeyRole::kKey : KeyRole::kNone);
-  return at->second;
+  return known_or_made(distinct_terminals_, {index, is_endless}, [&] {
+    return new_terminal(index, !is_endless, is_endless ? KeyRole::kKey : KeyRole::kNone);
+  });
 }
 
 void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
@@ -63,8 +63,11 @@ uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
 
 // Whether the items of an array that must not be equal have strings of which none runs out. A matcher keeps those.
 DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
-  const auto [at, is_new] = kept_strings_.try_emplace(array, Kept::kInSet);
-  if (!is_new || !to_->has_key_roles) return at->second;
+  return known_or_made(kept_strings_, array, [&] { return find_kept_strings(array); });
+}
+
+DeferredSchema::Kept DeferredSchema::find_kept_strings(PlainValueId array) {
+  if (!to_->has_key_roles) return Kept::kInSet;
   const auto is_endless = [&](const PlainSchema::Terminal& t) {
     if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
     return t.spelling == PlainSchema::Spelling::kText &&
@@ -73,9 +76,9 @@ DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
   if (schema_.may_have_endless_items(*schema_.at(array).array)) {
     const std::vector<uint32_t> strings = schema_.item_terminals(*schema_.at(array).array, PlainSchema::kString);
     if (std::ranges::all_of(strings, [&](uint32_t t) { return is_endless(schema_.terminal(t)); }))
-      at->second = Kept::kAsTexts;
+      return Kept::kAsTexts;
   }
-  return at->second;
+  return Kept::kInSet;
 }
 
 // Whether a matcher keeps all of them.
@@ -88,15 +91,15 @@ bool DeferredSchema::keeps_all_as_texts(PlainValueId array) {
 uint32_t DeferredSchema::distinct_scalar(PlainValueId id, Kept strings) {
   const PlainSchema::Value& value = schema_.at(id);
   if (value.terminals.size() == 1) return distinct_terminal(value.terminals[0], strings);
-  const auto [at, is_new] = distinct_scalars_.try_emplace({id, strings == Kept::kAsTexts}, 0);
-  if (!is_new) return at->second;
-  const uint32_t rule = at->second = add_nonterminal(kValues + schema_.order(id));
-  for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
-  for (PlainValueId alternative : value.alternatives) {
-    if (schema_.is_live(alternative))
-      add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative), strings)});
-  }
-  return rule;
+  return known_or_made(distinct_scalars_, {id, strings == Kept::kAsTexts}, [&] {
+    const uint32_t rule = add_nonterminal(kValues + schema_.order(id));
+    for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
+    for (PlainValueId alternative : value.alternatives) {
+      if (schema_.is_live(alternative))
+        add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative), strings)});
+    }
+    return rule;
+  });
 }
 
 void DeferredSchema::add_array_with_witnesses(uint32_t rule, PlainValueId id) {

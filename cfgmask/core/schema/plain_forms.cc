@@ -93,8 +93,12 @@ void DeferredSchema::add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, s
 // Values of a kind, with what ends them. Many members hold the same.
 uint32_t DeferredSchema::form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
                                     const FormReading& reading) {
-  const auto [at, is_new] = form_values_.try_emplace({schema_.resolved(id), kind}, 0);
-  if (!is_new) return at->second;
+  return known_or_made(form_values_, {schema_.resolved(id), kind},
+                       [&] { return make_form_value(id, values, reading); });
+}
+
+uint32_t DeferredSchema::make_form_value(PlainValueId id, const FormReading::Values& values,
+                                         const FormReading& reading) {
   std::vector<Symbols> ways;
   const auto& terminals = values.terminals;
   const auto any =
@@ -118,7 +122,6 @@ uint32_t DeferredSchema::form_value(PlainValueId id, PlainSchema::Kind kind, con
     add_pieces(way, form_->after_end, {});
   }
   for (const Symbols& way : ways) add_alternative(either, way);
-  form_values_[{schema_.resolved(id), kind}] = either;
   return either;
 }
 

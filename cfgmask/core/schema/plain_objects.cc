@@ -21,9 +21,7 @@ bool DeferredSchema::never_run_out(const PlainSchema::Object& object) {
   }
   if (has_others) all.push_back(schema_.keys_regex(object.others_keys, *regexes_));
   const RegexId either = regexes_->alternation(std::move(all));
-  const auto [at, is_new] = endless_.try_emplace(either, false);
-  if (is_new) at->second = is_endless_at_sight(either, *regexes_);
-  return at->second;
+  return known_or_made(endless_, either, [&] { return is_endless_at_sight(either, *regexes_); });
 }
 
 // The keys of a class but those of the members; all keys but those where there are no classes.
@@ -67,12 +65,11 @@ bool DeferredSchema::is_open_object(PlainValueId id) {
 
 // The number of the objects of a value.
 uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
-  const auto [at, is_new] = open_object_of_.try_emplace(id.value, static_cast<uint32_t>(open_objects_.size()));
-  if (is_new) {
+  return known_or_made(open_object_of_, id.value, [&] {
     const auto& object = schema_.at(id).object;
     open_objects_.push_back({object, object->bounds(), schema_.large(id), seen, {}, {}, {}, {}});
-  }
-  return at->second;
+    return static_cast<uint32_t>(open_objects_.size() - 1);
+  });
 }
 
 void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
@@ -110,14 +107,16 @@ uint32_t DeferredSchema::rule_of(const ObjectState& state) {
 const DeferredSchema::Stretch& DeferredSchema::stretch_of(OpenObject& open, uint32_t member) {
   const auto& members = open.object->members;
   if (open.required.empty()) {
+    std::vector<uint32_t> required;
     for (uint32_t i = 0; i < members.size(); ++i) {
-      if (members[i].required || i + 1 == members.size()) open.required.push_back(i);
+      if (members[i].required || i + 1 == members.size()) required.push_back(i);
     }
+    open.required = std::move(required);
   }
   const auto last = std::lower_bound(open.required.begin(), open.required.end(), member);
-  const auto [at, is_new] = open.stretches.try_emplace(*last);
-  if (is_new) at->second = make_stretch(open, last == open.required.begin() ? 0 : last[-1] + 1, *last);
-  return at->second;
+  return known_or_made(open.stretches, *last, [&] {
+    return make_stretch(open, last == open.required.begin() ? 0 : last[-1] + 1, *last);
+  });
 }
 
 DeferredSchema::Stretch DeferredSchema::make_stretch(const OpenObject& open, uint32_t first, uint32_t last) {
@@ -241,8 +240,8 @@ uint32_t DeferredSchema::choice_terminal(const Choice& keys, const char* name, K
   const RegexId regex = keys.are_strings ? regexes_->numbered_strings(keys.list, keys.from, keys.to)
                                          : regexes_->numbered_keys(keys.list, keys.from, keys.to);
   const uint32_t made = add_terminal(regex, name, false, role);
-  grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size());
   grammar_->choices.push_back(keys);
+  grammar_->terminals.back().choice = static_cast<uint32_t>(grammar_->choices.size() - 1);
   return made;
 }
 

@@ -127,7 +127,7 @@ void DeferredSchema::define(uint32_t nonterminal) {
   const Deferred deferred = deferred_.at(nonterminal);
   try {
     std::visit([&](const auto& of) { add_rules(rule, of); }, deferred);
-  } catch (const LimitExceeded&) {
+  } catch (...) {
     grammar_->nonterminals[nonterminal].alternatives.clear();
     throw;
   }
@@ -139,8 +139,8 @@ void DeferredSchema::define(uint32_t nonterminal) {
 // A rule that is made when it is first called.
 uint32_t DeferredSchema::defer(uint32_t order, Deferred of) {
   const uint32_t rule = add_nonterminal(order);
-  grammar_->nonterminals.back().is_deferred = true;
   deferred_.emplace(Symbol{rule}.index(), of);
+  grammar_->nonterminals.back().is_deferred = true;
   return rule;
 }
 
@@ -174,9 +174,7 @@ RegexId DeferredSchema::listed(const std::vector<std::string>& texts) {
 // Exactly this string. The text is one of the schema's own.
 uint32_t DeferredSchema::string(const std::string& text, KeyRole role) {
   if (role != KeyRole::kNone) return add_terminal(fixed({text}), shortened(shown(text)), false, role);
-  const auto [at, is_new] = strings_.try_emplace(text, 0);
-  if (is_new) at->second = add_terminal(fixed({text}), shortened(shown(text)));
-  return at->second;
+  return known_or_made(strings_, text, [&] { return add_terminal(fixed({text}), shortened(shown(text))); });
 }
 
 bool DeferredSchema::is_endless_at_sight(RegexId keys, RegexStore& r) {
@@ -197,8 +195,8 @@ uint32_t DeferredSchema::terminal(uint32_t index) {
 // One that gets its regex when a text comes to it.
 uint32_t DeferredSchema::new_terminal(uint32_t index, bool distinct, KeyRole role) {
   const uint32_t made = add_terminal(RegexId(), terminal_name(schema_.terminal(index)), distinct, role);
-  grammar_->terminals.back().is_deferred = true;
   terminal_of_.emplace(Symbol{made}.index(), index);
+  grammar_->terminals.back().is_deferred = true;
   return made;
 }
 

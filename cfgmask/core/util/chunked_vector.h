@@ -26,12 +26,12 @@ class LastingDirectory {
       const size_t n = std::max<size_t>(2 * capacity_, 4);
       auto grown = std::make_unique<T*[]>(n);
       for (size_t i = 0; i < capacity_; ++i) grown[i] = chunks_[i].get();
+      all_.push_back(std::move(grown));  // kept before anyone is shown it
+      latest_.store(all_.back().get(), std::memory_order_release);
       capacity_ = n;
-      latest_.store(grown.get(), std::memory_order_release);
-      all_.push_back(std::move(grown));
     }
-    all_.back()[chunks_.size()] = chunk.get();
     chunks_.push_back(std::move(chunk));
+    all_.back()[chunks_.size() - 1] = chunks_.back().get();
   }
   size_t capacity() const { return chunks_.capacity() + 2 * capacity_; }
 

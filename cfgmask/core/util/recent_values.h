@@ -16,6 +16,7 @@
 
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
+#include "util/in_step.h"
 
 namespace cfgmask {
 
@@ -30,18 +31,19 @@ class RecentValues {
     if (const auto at = young_.index.find(key)) return young_.values[*at];
     const auto at = old_.index.find(key);
     if (!at) return std::nullopt;
-    Value value = std::exchange(old_.values[*at], nullptr);
+    Value value = old_.values[*at];
+    add(key, value);  // before anything of the older one changes, for it may have no memory
+    old_.values[*at] = nullptr;
     const size_t bytes = bytes_of(value);
     old_.bytes -= bytes < old_.bytes ? bytes : old_.bytes;
     ++old_.n_moved;
-    add(key, value);
     return value;
   }
   // The caller knows that there is none.
   void add(uint64_t key, Value value) {
-    young_.bytes += bytes_of(value);
-    young_.index.insert(key, static_cast<uint32_t>(young_.values.size()));
-    young_.values.push_back(std::move(value));
+    const size_t bytes = bytes_of(value);
+    insert_with(young_.index, key, young_.values, std::move(value));
+    young_.bytes += bytes;
   }
   // A value that was found has grown.
   void charge(size_t bytes) { young_.bytes += bytes; }
