@@ -161,9 +161,9 @@ std::vector<Bits> masks_along(Matcher& matcher, std::string_view text) {
   return found;
 }
 
-// With memory for n allocations, compiles the grammar and takes the text, with a mask before each byte. Afterwards there
-// is memory again, and all grammars of the vocabulary give the right masks: the one that failed, and others that were
-// compiled before and after. Whether an allocation failed.
+// With memory for n allocations, compiles the grammar and takes the text, with a mask before each byte. Afterwards
+// there is memory again, and all grammars of the vocabulary give the right masks: the one that failed, and others that
+// were compiled before and after. Whether an allocation failed.
 bool is_right_after(int64_t n, bool once, const Case& of, const std::vector<Bits>& right) {
   const auto vocabulary = make_vocabulary();
   VocabularyStores stores(vocabulary);
@@ -298,7 +298,8 @@ void run(int64_t most) {
     }
   }
   CHECK(n_failed > 100 && n_limited > 0);
-  std::printf("%d masks failed, %d limits were crossed, %d failures left all right\n", n_failed, n_limited, n_left_right);
+  std::printf("%d masks failed, %d limits were crossed, %d failures left all right\n", n_failed, n_limited,
+              n_left_right);
 }
 
 }  // namespace

@@ -114,9 +114,8 @@ const DeferredSchema::Stretch& DeferredSchema::stretch_of(OpenObject& open, uint
     open.required = std::move(required);
   }
   const auto last = std::lower_bound(open.required.begin(), open.required.end(), member);
-  return known_or_made(open.stretches, *last, [&] {
-    return make_stretch(open, last == open.required.begin() ? 0 : last[-1] + 1, *last);
-  });
+  return known_or_made(open.stretches, *last,
+                       [&] { return make_stretch(open, last == open.required.begin() ? 0 : last[-1] + 1, *last); });
 }
 
 DeferredSchema::Stretch DeferredSchema::make_stretch(const OpenObject& open, uint32_t first, uint32_t last) {
