@@ -49,7 +49,7 @@ def unwritten(grammar: GrammarIR, held: bytes, options: JsonSchemaOptions) -> li
         if _suffices(terminal, Intersection((terminal.regex, written)), has_names):
             continue
         shown = shortened(repr((current().algebra.shortest(lost) or b"").decode(errors="replace")))
-        message = f"this vocabulary cannot write {shown}, a value in an array or object that counts its values"
+        message = f"this vocabulary cannot write {shown}, a value in a counted array or object"
         help = "use a vocabulary whose tokens contain all bytes, or leave out `uniqueItems` and the like"
         return [Diagnostic("schema-form-bytes", message, pointer="", help=help)]
     return []

@@ -113,7 +113,6 @@ def tag_of(schema: dict[str, object]) -> dict[str, object]:
 SERVED: dict[str, Callable[[], Callable[[], object]]] = {
     "try_advance": lambda: partial(loop_matcher().try_advance, [97] * 300_000),
     "vocabulary": lambda: partial(cfgmask.compile, Grammar.from_regex("a*"), many_tokens()),
-    "schema": lambda: partial(Grammar.from_json_schema, wide_schema(next(NEVER_READ))),
     "schema as text": lambda: partial(Grammar.from_json_schema, json.dumps(wide_schema(next(NEVER_READ)))),
     "rules": lambda: partial(Grammar.from_lark, many_rules(next(NEVER_READ))),
     "structural tag": lambda: partial(Grammar.from_structural_tag, tag_of(wide_schema(next(NEVER_READ)))),

@@ -150,10 +150,10 @@ def test_sets_of_values_in_other_forms() -> None:
         # Without a set, values are left out; and no text has these bytes.
         for value, missing in (({"enum": ["a", "b"]}, b"b"), (few, b"\xc0\xff")):
             assert compiled(value, style, missing).matcher().completion() is not None
+    shown = """'b<|"|>'"""
     assert str(error.value) == "\n".join(
         [
-            """error[schema-form-bytes]: this vocabulary cannot write 'b<|"|>', a value in an array or object """
-            "that counts its values",
+            f"error[schema-form-bytes]: this vocabulary cannot write {shown}, a value in a counted array or object",
             "  at /0/function/parameters",
             "  help: use a vocabulary whose tokens contain all bytes, or leave out `uniqueItems` and the like",
         ]
