@@ -1,4 +1,4 @@
-"""A grammar compiled for texts, of which nobody says how a tokenizer cuts them."""
+"""A grammar compiled for plain text, without a tokenizer."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ Annotated = TypeVar("Annotated", ArrayShape, ObjectShape)
 
 
 class TooManyAlternatives(Exception):
-    """A set would have too many alternatives for one type; says which bound was crossed, and what helps, in words."""
+    """A set would have too many alternatives for one type. The message names the bound, and `help` a way out."""
 
     def __init__(
         self,

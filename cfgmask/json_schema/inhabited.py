@@ -1,4 +1,4 @@
-"""Whether a set has some value, as far as a short look tells."""
+"""Whether a set has a value, decided by a search of limited depth."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class Items(Lowering):
         return 0 if rule is None else self._steps.ways(rule)
 
     def n_scalars(self, conjunction: Conjunction) -> int:
-        """How many scalars there are among them. Raises Uncounted."""
+        """The number of scalars among the items. Raises Uncounted."""
         return self._n_scalars(self.normaliser.normal(conjunction))
 
     def _clear_scalars(self, conjunction: Conjunction) -> int:

@@ -59,13 +59,13 @@ class ListEnds(NamedTuple):
         return self.behind(0)
 
     def behind(self, n_written: int) -> int:
-        """How many there are behind so many values."""
+        """The number of ends that can follow `n_written` values."""
         if self.first is None or n_written < self.first:
             return ENDLESS
         return self.counts[n_written - self.first]
 
     def behind_comma(self, n_written: int) -> int:
-        """How many there are behind so many values and a comma."""
+        """The number of ends that can follow `n_written` values and a comma."""
         return product(_left(self.n_values, n_written), self.behind(n_written + 1))
 
 

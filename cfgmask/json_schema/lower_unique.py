@@ -50,7 +50,7 @@ class UniqueLowering:
         return whole
 
     def _steps(self, state: State) -> Iterator[tuple[State, Kind]]:
-        """Nothing is counted once nothing more is asked for."""
+        """Counting stops when nothing more is required."""
         for after, kind in self._arrays.steps(state):
             yield after._replace(used=self._arrays.start.used) if self._arrays.may_end(after) else after, kind
 

@@ -129,7 +129,7 @@ def _holds(hole: NumberShape, whole: NumberShape) -> bool:
 
 
 def _within(whole: NumberShape, hole: NumberShape, other: NumberShape) -> bool:
-    """Whether what a simple hole takes out of a set, another simple one takes out, too."""
+    """Whether `other` removes every number of `whole` that `hole` removes. Both holes are simple."""
     both = intersect(whole, hole)
     return both is None or _holds(other, both)
 

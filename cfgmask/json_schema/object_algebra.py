@@ -195,7 +195,7 @@ def _named(witness: Witness) -> tuple[Member, ...]:
 
 
 def _disjoint(classes: tuple[KeyClass, ...]) -> tuple[KeyClass, ...]:
-    """The same keys with the same values, each key in the first class only that had it."""
+    """The classes made disjoint: a key stays in the first class that has it."""
     found: list[KeyClass] = []
     for other in classes:
         pieces = [other.keys]

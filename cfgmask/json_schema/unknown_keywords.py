@@ -15,7 +15,7 @@ _CODES = frozenset(["schema-misspelt-keyword", "schema-unknown-keyword"])
 
 
 def has_unknown_keywords(schema: Any, options: JsonSchemaOptions, limits: Limits) -> bool:
-    """Whether there is one, or something else that keeps the schema from being surveyed. Linear."""
+    """Whether the schema has an unknown keyword, or anything else that prevents its survey. Linear."""
     try:
         document = read_text(schema, None, limits) if isinstance(schema, str) else read_object(schema, limits)
         found = survey(Schemas(document.value, limits), options)

@@ -410,7 +410,7 @@ def spelling(node: Expression) -> str:
 
 
 def renamed(definition: Definition, name: str, rename: Callable[[str], str]) -> Definition:
-    """The definition under another name, and with others in its expressions for all but its parameters."""
+    """A copy under another name, in which all names but those of its parameters are replaced."""
     own = {parameter.text for parameter in definition.parameters}
 
     def combine(node: Expression, parts: list[Expression]) -> Expression:

@@ -1,4 +1,4 @@
-"""What is asked of patterns before they are read."""
+"""Checks of a pattern before it is read."""
 
 from __future__ import annotations
 

@@ -392,7 +392,7 @@ class _Reader:
         return nodes.Repeat(body, bounds[0], bounds[1], self._across(parts))
 
     def _warn_of_repeated_complement(self, body: nodes.Complement, operator: Token) -> None:
-        """`~"a"+` looks like what is not `"a"+`, and nearly every text is several that are not `"a"`."""
+        """Warn of `~"a"+`: it reads like the complement of `"a"+`, but repeats the complement of `"a"`."""
         inner = shortened(self._source.text[body.body.span.start : body.body.span.end])
         times = shortened(str(operator))
         self._problems.warning(

@@ -78,7 +78,7 @@ class RegexAlgebra:
 
     @property
     def search_steps(self) -> int:
-        """How many derivatives all questions so far took."""
+        """The number of derivatives computed so far."""
         return self._builder.search_steps
 
     def is_empty(self, tree: RegexTree) -> bool:

@@ -105,9 +105,9 @@ def delimited_list(delimiter: RegexTree, items: Sequence[RegexTree]) -> RegexTre
 
 
 def delimited_subsequence(delimiter: RegexTree, items: Sequence[RegexTree]) -> RegexTree:
-    """Some of the items in their order, at least one, with delimiters between them. Linear in the items.
+    """At least one of the items, in order, with delimiters between them. Linear in the items.
 
-    After the first item that comes, each of the others is there with a delimiter before it or is not there.
+    Each item after the first one written is optional, and has a delimiter before it.
     """
     branches: list[RegexTree] = []
     rest: RegexTree | None = None

@@ -17,7 +17,7 @@ class Problems:
 
     @classmethod
     def unseen(cls) -> Problems:
-        """Make problems that nobody is told of: they are known already, or do not matter."""
+        """Ignore the problems found inside: they are already known, or do not matter."""
         return cls(Span(Source("<pattern>", ""), 0, 0))
 
     @property

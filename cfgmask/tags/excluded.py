@@ -1,4 +1,4 @@
-"""Texts that the strings of JSON values do not hold."""
+"""Texts that must not appear in the strings of JSON values."""
 
 from __future__ import annotations
 

@@ -58,8 +58,10 @@ class LLExecutor:
         one_mask_bytes: int,
         trg_batch_size: int,
     ) -> None:
-        """Write the mask of each matcher into the row of its index, and into those behind it the masks after each of
-        its draft tokens, as far as these fit and up to a stop. Errors: as above, and ValueError for no draft tokens.
+        """Write the mask of each matcher into the row of its index, and the masks after its draft tokens into the rows
+        that follow. It ends at the first draft token that does not fit, and after a stop.
+
+        Errors: as above, and ValueError for no draft tokens.
         """
         entries = _checked(interpreters, 3)
         if not all(len(entry[2]) for entry in entries):

@@ -43,7 +43,7 @@ _running = _Running()
 
 
 def running_generation() -> object | None:
-    """What stands for the generation whose checked `sample` runs in this thread; None where none does."""
+    """The generation whose checked `sample` is running in this thread, or None."""
     return _running.generation
 
 

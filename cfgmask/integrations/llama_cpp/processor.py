@@ -86,7 +86,7 @@ class LogitsProcessor(Hook):
         self._last: tuple[object, TrackedText, NDArray[np.uint32] | None] | None = None
 
     def __iter__(self) -> Iterator[LogitsProcessor]:
-        """Itself alone: llama-cpp-python takes a list of processors, and would lose the masks of one without a list."""
+        """Yields the processor itself: llama-cpp-python iterates over `logits_processor`, which should be a list."""
         yield self
 
     def extend(self, processors: Iterable[Any]) -> list[Any]:

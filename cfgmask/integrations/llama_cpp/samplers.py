@@ -23,7 +23,7 @@ _IS_WATCHED = "_cfgmask_is_watched"
 
 
 def watch_samplers() -> None:
-    """Have every `Llama` look at the processors of each generation before it begins. Does it once."""
+    """Make every `Llama` check its logits processors before a generation begins. Later calls do nothing."""
     method = llama_cpp.Llama._init_sampler
     if not hasattr(method, _IS_WATCHED):
         llama_cpp.Llama._init_sampler = _watched(method)
