@@ -122,7 +122,7 @@ _TOKEN_NAME = re.compile(r"<[^<>\s\[][^<>\s]*>")
 BESIDE = {
     "nothing": "start: @",
     "a special token": "start: <t>? @",
-    "tokens with text": "start: <[1000-1010]>? @",
+    "tokens with text": "start: <[300-310]>? @",
     "a limited terminal before": 'start: t "x" @\nt[max_tokens=20]: /[a-z]*/',
     "a limited terminal behind": "start: @ t\nt[max_tokens=20]: /[a-z]*/",
     "a limited rule": 'start: (t "x")? @\nt[max_tokens=20]: "(" w ("," w)* ")"\nw: /[a-z]+/',
