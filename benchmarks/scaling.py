@@ -143,16 +143,17 @@ def blocks(repeat: int, data: Path, limit: int | None, vocab: Path, clock: str) 
     """First masks of `%json` blocks beside other things in Lark grammars, by those of the schemas alone."""
     vocabulary = vocabularies.load(vocab).vocabulary
     token = next((name for name in vocabulary.special_tokens if _TOKEN_NAME.fullmatch(name)), "<[0]>")
+    now = measure.CLOCKS[clock]
     alone: list[int] = []
     times: dict[str, list[int]] = {name: [] for name in BESIDE}
     for case in sample(read_schemas(data), limit):
         try:
             row = [
-                _least_first_mask(partial(cfgmask.Grammar.from_lark, source), vocabulary, repeat, clock)
+                measure.least_first_mask(partial(cfgmask.Grammar.from_lark, source), vocabulary, repeat, now)
                 for source in (of.replace("<t>", token).replace("@", f"%json {case.source}") for of in BESIDE.values())
             ]
             read = partial(cfgmask.Grammar.from_json_schema, case.source)
-            alone.append(_least_first_mask(read, vocabulary, repeat, clock))
+            alone.append(measure.least_first_mask(read, vocabulary, repeat, now))
         except (cfgmask.GrammarError, cfgmask.LimitExceeded):
             continue
         for several, least in zip(times.values(), row, strict=True):
@@ -165,20 +166,6 @@ def blocks(repeat: int, data: Path, limit: int | None, vocab: Path, clock: str) 
     click.echo(
         report.numbers_table([f"{len(alone)} schemas beside", "sum (ms)", "ratio of sums", "median ratio", "p90"], rows)
     )
-
-
-def _least_first_mask(
-    read: Callable[[], cfgmask.Grammar], vocabulary: cfgmask.Vocabulary, repeat: int, clock: str
-) -> int:
-    """Nanoseconds from the text to the mask; what the vocabulary learns of a grammar is kept for the next."""
-    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
-    now = measure.CLOCKS[clock]
-    least: list[int] = []
-    for _ in range(repeat):
-        begin = now()
-        cfgmask.compile(read(), vocabulary).matcher().fill_mask(bits)
-        least.append(now() - begin)
-    return min(least)
 
 
 def _first_mask(text: str, vocabulary: cfgmask.Vocabulary, clock: measure.Clock) -> tuple[int, int, int]:

@@ -9,15 +9,14 @@ Example: python benchmarks/tools.py --vocab tokenizer.gguf --tools 128 --paramet
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from time import thread_time
 from typing import Any
 
 import click
-import numpy as np
 
 import cfgmask
+import measure
 import vocabularies
 from cfgmask.tools import style as styles
 
@@ -55,20 +54,6 @@ def one_schema(tools: list[dict[str, Any]]) -> dict[str, Any]:
     return {"anyOf": [call(one["function"]) for one in tools]}
 
 
-def milliseconds(make: Callable[[], cfgmask.Grammar], vocabulary: cfgmask.Vocabulary, repeats: int) -> float:
-    """The least time to the first mask."""
-    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
-    times = []
-    for _ in range(repeats):
-        start = thread_time()
-        grammar = make()
-        matcher = cfgmask.compile(grammar, vocabulary).matcher()
-        matcher.fill_mask(bits)
-        times.append(thread_time() - start)
-        del grammar, matcher
-    return min(times) * 1e3
-
-
 @click.command(help=__doc__)
 @click.option("--vocab", required=True, type=click.Path(path_type=Path), help="A tokenizer, as for masks.py.")
 @click.option("--tools", "n_tools", default=128, show_default=True)
@@ -80,14 +65,17 @@ def main(vocab: Path, n_tools: int, n_parameters: int, chosen: tuple[str, ...], 
     vocabulary = vocabularies.load(vocab).vocabulary
     tools = [tool(number, n_parameters) for number in range(n_tools)]
     schema = one_schema(tools)
+    now = measure.CLOCKS["cpu"]
     gc.disable()
     click.echo(f"{'style':20} {'schema ms':>10} {'tools ms':>10} {'times':>6}")
     for name in chosen or styles.names():
         # Each beside the schema, since other programs make the machine slower for a while.
-        alone = milliseconds(lambda: cfgmask.Grammar.from_json_schema(schema), vocabulary, repeats)
-        together = milliseconds(lambda name=name: cfgmask.Grammar.from_tools(tools, style=name), vocabulary, repeats)
+        read_schema = partial(cfgmask.Grammar.from_json_schema, schema)
+        read_tools = partial(cfgmask.Grammar.from_tools, tools, style=name)
+        alone = measure.least_first_mask(read_schema, vocabulary, repeats, now)
+        together = measure.least_first_mask(read_tools, vocabulary, repeats, now)
         gc.collect()
-        click.echo(f"{name:20} {alone:10.2f} {together:10.2f} {together / alone:6.2f}")
+        click.echo(f"{name:20} {alone / 1e6:10.2f} {together / 1e6:10.2f} {together / alone:6.2f}")
 
 
 if __name__ == "__main__":

@@ -184,9 +184,7 @@ class GrammarBuilder:
         step: tuple[int, int | None] = (0, None),
         members: Sequence[tuple[str | None, int | None, int | None]] = (),
     ) -> int:
-        """Add a rule, whose body `body` gives: the number by which others refer to it. What follows `opens_set`: its
-        bounds.
-        """
+        """Add a rule and return its number; `body` sets its body. The arguments after `opens_set` bound the set."""
     def body(self, rule: int, body: int) -> None: ...
     def terminal(
         self,
@@ -250,7 +248,7 @@ class GrammarBuilder:
     def repeat(self, body: int, minimum: int, maximum: int | None) -> int: ...
     def guarded(self, body: int, condition: Sequence[tuple[str, bool, int, int, int]]) -> int: ...
     def start(self, expression: int, scope: int, complete: bool, ignore_initial: bool, ignore_final: bool) -> None:
-        """Say what every text is: a rule, or a part. `scope` is that whose skips may stand at the ends of a text."""
+        """Set the rule or part that every text matches. Text that `scope` ignores may stand at both ends of a text."""
     def compile(
         self, vocabulary: TokenTable, limits: dict[str, int], shard: int, token_ids: Sequence[Sequence[int]]
     ) -> CompiledGrammar | list[int]:
@@ -292,7 +290,7 @@ class KnownStrings:
         self, formats: Sequence[tuple[str, Sequence[tuple[str, int | None]], str | None]], max_nesting: int
     ) -> None: ...
     def format(self, name: str) -> PortableRegex | None:
-        """What the strings of a format say; None if that is asked for. KeyError for no such format."""
+        """The regex of a format's decoded strings; None if only Python has it. KeyError for an unknown format."""
 
 class PatternReader:
     """Reads patterns into the syntax trees of `cfgmask.regex.syntax`, whose types it looks up when it is made."""
@@ -342,10 +340,9 @@ class PlainLark:
     """A plain Lark grammar, as the core read it. Immutable."""
 
     def at(self, place: int) -> str | int:
-        """What stands in a place.
+        """The symbol at a place of the grammar.
 
-        The name of a rule or terminal, a set of tokens as it is spelled, or where the braces of a `%json` block begin
-        in the text.
+        The name of a rule or terminal, the text of a token set, or the offset of the braces of a `%json` block.
         """
     @property
     def token_sets(self) -> list[str]:

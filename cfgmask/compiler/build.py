@@ -116,7 +116,7 @@ def _build_lark(plain: PlainGrammar, vocabulary: Vocabulary, limits: Limits, sha
     ids = [resolve(tokens, vocabulary, problems) for tokens in plain.token_sets()]
     compiled = None if problems else plain.core.compile(vocabulary.core, vars(limits), shard, ids)
     if compiled is None:
-        # There is no text, or no such token, which is told of with places.
+        # The grammar matches no text, or names an unknown token. The other way reports that with places.
         return _build(plain.lower(), vocabulary, limits, shard)
     remember_places(compiled, _LarkPlaces(plain))
     remember_named_ends(compiled, {end for end in vocabulary.eos_token_ids if any(end in found for found in ids)})

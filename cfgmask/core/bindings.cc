@@ -110,7 +110,7 @@ struct HandedOver {
 
   Compiled compiled(VocabularyStores& stores) const {
     LongCall call(nullptr);
-    if (form->regexes().n_texts() > kManyTexts) call.release();
+    if (form->regexes().n_texts() > kSlowTexts) call.release();
     return compile(*form, ids, stores, limits, shard);
   }
 };
@@ -930,9 +930,8 @@ struct PyForm {
   }
   // Of a tree, which is read once.
   uint32_t regex(const nb::object& tree) {
-    open();
-    const uint32_t number = trees->add(tree, form->regexes());
-    return number;
+    RegexData& into = open().regexes();
+    return trees->add(tree, into);
   }
   std::optional<uint32_t> regex_or_none(const nb::object& tree) {
     return tree.is_none() ? std::nullopt : std::optional(regex(tree));
@@ -1185,13 +1184,12 @@ class PlainAnswers {
   std::vector<nb::object> readers_;
 };
 
-std::shared_ptr<PlainReader::Found> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
-                                                      const nb::object& answers, uint64_t max_nesting,
-                                                      uint64_t max_rules) {
+std::shared_ptr<PlainSchema> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
+                                               const nb::object& answers, uint64_t max_nesting, uint64_t max_rules) {
   PlainAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
   auto found = reader.read(document, asked.questions(), max_nesting, max_rules);
-  return found ? std::make_shared<PlainReader::Found>(*std::move(found)) : nullptr;
+  return found ? std::make_shared<PlainSchema>(*std::move(found)) : nullptr;
 }
 
 std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainReader& reader, const nb::list& schemas,
@@ -1213,10 +1211,8 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
         max_rules);
     auto read = reader.read(*document, asked.questions(), max_nesting, max_rules);
     if (!read) continue;
-    const auto found = std::make_shared<PlainReader::Found>(*std::move(read));
-    made[i] = std::make_shared<PlainSchemaParts>();
-    made[i]->schema = std::shared_ptr<const PlainSchema>(found, &found->schema);
-    made[i]->layout = layout;
+    auto schema = std::make_shared<const PlainSchema>(*std::move(read));
+    made[i] = std::make_shared<PlainSchemaParts>(PlainSchemaParts{std::move(schema), layout});
   }
   return made;
 }
@@ -1248,9 +1244,9 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
                          ignore_once};
 }
 
-void new_plain_schema(PlainSchemaParts* self, const std::shared_ptr<const PlainReader::Found>& reading,
+void new_plain_schema(PlainSchemaParts* self, std::shared_ptr<const PlainSchema> reading,
                       std::shared_ptr<const PlainLayout> layout) {
-  new (self) PlainSchemaParts{std::shared_ptr<const PlainSchema>(reading, &reading->schema), std::move(layout)};
+  new (self) PlainSchemaParts{std::move(reading), std::move(layout)};
 }
 
 using PyPieces = std::vector<std::tuple<std::string, std::string, std::string, uint32_t>>;
@@ -1324,7 +1320,7 @@ void bind_plain_schema(nb::module_& m) {
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
-  nb::class_<PlainReader::Found>(m, "PlainReading", docs::PlainReading);
+  nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading);
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
            "has_python_words"_a);

@@ -154,7 +154,7 @@ class TextStream(Iterator[str]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the grammar matches the text so far."""
+        """Whether the text so far is a complete text of the grammar."""
         return self._matcher.is_accepting or self._matcher.is_finished
 
     @property

@@ -63,7 +63,7 @@ class AnyOrderLowering:
         return rule
 
     def _enough_others(self) -> Expr:
-        """What has to be written to reach the smallest number of keys. Keys without any valid value do not count."""
+        """An expression for at least the required number of keys. Keys without any valid value do not count."""
         optional = [member.value for member in self._shape.members if not member.required]
         return enough_keys(self._counts, self._needed, optional, self._value_of)
 

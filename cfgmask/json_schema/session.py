@@ -40,7 +40,6 @@ class Session:
         self.endless: dict[RegexTree, bool] = {}
         self.matching: dict[tuple[RegexTree, str], bool] = {}
         self.key_patterns: dict[RegexTree, object] = {}
-        self.key_conditions: dict[Hashable, RegexTree] = {}
         self.empty_keys: dict[Hashable, bool] = {}
         self.counts: dict[RegexTree, int | None] = {}
 

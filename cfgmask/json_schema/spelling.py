@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -14,14 +15,12 @@ from cfgmask.grammar.regex_tree import (
     Intersection,
     JsonString,
     RegexTree,
-    Repetition,
-    char_class,
-    negated,
     text,
 )
 from cfgmask.grammar.walk import fold
 from cfgmask.grammar.white_space import NATURAL_GAP, NATURAL_SPACE
 from cfgmask.json_schema import lexemes, spacing
+from cfgmask.json_schema.formats.pattern import one_of, read
 from cfgmask.json_schema.options import JsonSchemaOptions, allowed_escapes
 
 
@@ -113,24 +112,10 @@ def string(tree: RegexTree, options: JsonSchemaOptions) -> RegexTree:
 @cache
 def _strings_with(allowed: str) -> RegexTree:
     """All strings of JSON with no escapes but these."""
-    escapes: list[RegexTree] = [text(letter) for letter in SHORT_ESCAPES if letter in allowed]
+    escapes = [re.escape(letter) for letter in SHORT_ESCAPES if letter in allowed]
     if "U" in allowed:
-        escapes.append(Concatenation((text("u"), Repetition(_HEX, 4, 4))))
+        escapes.append("u[0-9A-Fa-f]{4}")
     elif "u" in allowed:
-        first = Concatenation((char_class([(ord("0"), ord("1"))]), _HEX))
-        escapes.append(
-            Concatenation(
-                (
-                    text("u00"),
-                    Alternation(
-                        (first, Concatenation((text("7"), char_class([(ord("f"), ord("f")), (ord("F"), ord("F"))]))))
-                    ),
-                )
-            )
-        )
-    inside = Alternation((_RAW, *(Concatenation((text("\\"), escape)) for escape in escapes)))
-    return Concatenation((text('"'), Repetition(inside, 0, None), text('"')))
-
-
-_HEX = char_class([(ord("0"), ord("9")), (ord("A"), ord("F")), (ord("a"), ord("f"))])
-_RAW = negated(char_class([(0, 0x1F), (ord('"'), ord('"')), (ord("\\"), ord("\\"))]))
+        escapes += ["u00[01][0-9A-Fa-f]", "u007[fF]"]
+    escaped = rf"|\\{one_of(*escapes)}" if escapes else ""
+    return read(rf'"(?:[^\x00-\x1f"\\]{escaped})*"')

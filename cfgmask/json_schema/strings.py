@@ -63,7 +63,7 @@ class StringSet:
 
     @property
     def is_list(self) -> bool:
-        """Whether the set is its values and nothing else."""
+        """Whether the set contains only the listed values."""
         return self.pattern == NOTHING and self.possible is None and not self.refusals
 
     def admits(self, text: str) -> bool:

@@ -107,7 +107,7 @@ class RegexAlgebra:
 
     @property
     def builder(self) -> _core.RegexBuilder:
-        """What holds the regexes, for questions that the core asks by itself."""
+        """The core's store of these regexes."""
         return self._builder
 
     def shortest(self, tree: RegexTree) -> bytes | None:

@@ -81,7 +81,7 @@ class Shadows:
         self._rows[id(rows)] = node
 
     def _slots_of(self, rows: int, node: Each) -> dict[str, ir.Expr]:
-        """What stands for the slots of rows. Names of tools are alike, and so are their arguments."""
+        """Expressions for the slots of rows: one for the names of all tools, one for all their arguments."""
         if rows not in self._slots:
             name = f"%texts {node.marks[0]}"
             self._texts.setdefault(name, []).extend(text.encode() for text, _ in node.rows)

@@ -231,13 +231,8 @@ class _Lowering:
         # Tools that differ in name and schema alone, and the others by their names.
         self._alike: dict[str, Schema] = {}
         self._arguments: dict[str, Content] = {}
-        form = style.arguments
         for tool in choice.tools:
-            if style.names:
-                self._check_name(tool)
-            if tool.kind == "function" and tool is not _ANY_TOOL:
-                self._alike[tool.name] = self._schema(closed(tool.schema), form, tool.at)
-                continue
+            self._check_name(tool)
             arguments = self._arguments_of(tool)
             if isinstance(arguments, Schema) and tool.kind != "builtin" and tool is not _ANY_TOOL:
                 self._alike[tool.name] = arguments
@@ -631,7 +626,7 @@ class _Lowering:
         return FreeText()
 
     def _check_name(self, tool: Tool) -> None:
-        if tool is not _ANY_TOOL and not re.fullmatch(self._style.names, tool.name):
+        if tool is not _ANY_TOOL and self._style.names and not re.fullmatch(self._style.names, tool.name):
             message = f"the style {self._style.name} cannot write the name `{shortened(tool.name)}`"
             help = "in this style names are words of letters, digits and `_`"
             self.problems.append(Diagnostic("tools-name-style", message, pointer=tool.at, help=help))

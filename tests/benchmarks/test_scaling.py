@@ -16,6 +16,7 @@ SCALING = benchmark("scaling")
 CASES = benchmark("growing_cases")
 SCHEMAS = benchmark("large_schemas")
 SERVING = benchmark("serving")
+TOOLS = benchmark("tools")
 
 VOCABULARIES = benchmark("vocabularies")
 SMALL = VOCABULARIES.synthetic(600)
@@ -46,6 +47,15 @@ def test_a_table_comes_out(arguments: list[str], rows: int, monkeypatch: pytest.
     assert len(table) == rows + 2
     assert len({line.count("|") for line in table}) == 1
     assert "refused" not in result.stdout
+
+
+@pytest.mark.long
+def test_styles_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TOOLS.vocabularies, "load", lambda _: SMALL)
+    arguments = ["--vocab", "small", "--tools", "2", "--parameters", "2", "--repeats", "1", "--style", "hermes"]
+    result = CliRunner().invoke(TOOLS.main, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["style", "hermes"]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ class _Writer:
         if choose() < 0.3:
             lines += self._ladder()
         if choose() < 0.4:
-            # Of a run Lark ignores the longest match alone, even with dynamic_complete.
+            # Lark tries only the longest match of ignored text, even with dynamic_complete: no runs for it.
             run = "%ignore /[ c]/" if self._of_lark else "%ignore /[ c]+/"
             lines.append(self._rng.choice(["%ignore /c/", '%ignore " "', run, '%ignore /c/\n%ignore " "']))
         return "\n".join(lines)

@@ -220,7 +220,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   layout.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
   layout.ignored_name = "blanks";
   layout.ignore_once = true;
-  return PlainSchemaParts{std::make_shared<const PlainSchema>(std::move(found->schema)),
+  return PlainSchemaParts{std::make_shared<const PlainSchema>(*std::move(found)),
                           std::make_shared<const PlainLayout>(std::move(layout))};
 }
 

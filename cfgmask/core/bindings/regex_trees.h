@@ -226,7 +226,7 @@ class RegexTreeReader {
 };
 
 // A set is one step of a store, in which nothing looks up: with so many texts, it takes a millisecond and more.
-inline constexpr size_t kManyTexts = 10'000;
+inline constexpr size_t kSlowTexts = 10'000;
 
 // Lowers trees into one builder.
 class RegexTrees {
@@ -242,7 +242,7 @@ class RegexTrees {
       return reader_.add(tree, read_);
     }();
     LongCall call(nullptr);
-    if (read_.n_texts() - before > kManyTexts) call.release();
+    if (read_.n_texts() - before > kSlowTexts) call.release();
     builder_.with([&](RegexStore& r) {
       read_.make(r, made_);
       return 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "util/ascii.h"
 #include "util/pause.h"
 
 namespace cfgmask {
@@ -10,11 +11,6 @@ namespace {
 
 constexpr char32_t kAscii = 0x80;
 constexpr char32_t kByteOrderMark = 0xFEFF;
-
-bool is_digit_of_ascii(char32_t c) { return c >= U'0' && c <= U'9'; }
-bool is_lower(char32_t c) { return c >= U'a' && c <= U'z'; }
-bool is_upper(char32_t c) { return c >= U'A' && c <= U'Z'; }
-bool is_hexadecimal(char32_t c) { return is_digit_of_ascii(c) || (c >= U'a' && c <= U'f') || (c >= U'A' && c <= U'F'); }
 
 }  // namespace
 
@@ -172,9 +168,9 @@ uint32_t LarkLexer::end_of_regexp(uint32_t at) const {
 
 uint32_t LarkLexer::end_of_number(uint32_t at) const {
   const char32_t first = text_[at];
-  if (first == U'0' && (char_at(at + 1) == U'x' || char_at(at + 1) == U'X') && is_hexadecimal(char_at(at + 2))) {
+  if (first == U'0' && (char_at(at + 1) == U'x' || char_at(at + 1) == U'X') && is_hex_digit(char_at(at + 2))) {
     uint32_t end = at + 3;
-    while (is_hexadecimal(char_at(end))) ++end;
+    while (is_hex_digit(char_at(end))) ++end;
     return end;
   }
   const uint32_t begin = at + (first == U'+' || first == U'-');
@@ -229,13 +225,13 @@ uint32_t LarkLexer::end_of_special_tokens(uint32_t at) const {
 
 bool LarkLexer::is_word(uint32_t at) const {
   const char32_t c = char_at(at);
-  if (c < kAscii) return is_lower(c) || is_upper(c) || is_digit_of_ascii(c) || c == U'_';
+  if (c < kAscii) return is_ascii_lower(c) || is_ascii_upper(c) || is_ascii_digit(c) || c == U'_';
   return kinds_.is_word(c);
 }
 
 bool LarkLexer::is_digit(uint32_t at) const {
   const char32_t c = char_at(at);
-  return c < kAscii ? is_digit_of_ascii(c) : kinds_.is_digit(c);
+  return c < kAscii ? is_ascii_digit(c) : kinds_.is_digit(c);
 }
 
 bool LarkLexer::is_space(uint32_t at) const {
@@ -263,10 +259,10 @@ LarkName lark_name(std::u32string_view text) {
   if (text.size() > kLongestLarkName) return LarkName::kNone;
   const size_t first = text.find_first_not_of(U'_');
   if (first == std::u32string_view::npos) return LarkName::kNone;
-  const bool is_rule = is_lower(text[first]);
-  if (!is_rule && !is_upper(text[first])) return LarkName::kNone;
+  const bool is_rule = is_ascii_lower(text[first]);
+  if (!is_rule && !is_ascii_upper(text[first])) return LarkName::kNone;
   const bool is_good = std::all_of(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(), [&](char32_t c) {
-    return (is_rule ? is_lower(c) : is_upper(c)) || is_digit_of_ascii(c) || c == U'_' || c == U'-';
+    return (is_rule ? is_ascii_lower(c) : is_ascii_upper(c)) || is_ascii_digit(c) || c == U'_' || c == U'-';
   });
   if (!is_good) return LarkName::kNone;
   return is_rule ? LarkName::kRule : LarkName::kTerminal;

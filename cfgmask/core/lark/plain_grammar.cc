@@ -9,6 +9,7 @@
 #include "lark/parameters.h"
 #include "schema/pattern_trees.h"
 #include "schema/plain_pattern.h"
+#include "util/known_or_made.h"
 #include "util/pause.h"
 #include "util/text_hash.h"
 
@@ -313,12 +314,13 @@ class PlainLarkLowering {
   // One set for all places that are spelled like this one.
   uint32_t token_set(Document::Place at) {
     const std::u32string_view spelling = document_.text(at);
-    if (const auto known = spelled_.find(spelling); known != spelled_.end()) return known->second;
-    require(questions_.tokens(spelling));
-    const auto number = static_cast<uint32_t>(out_.token_sets_.size());
-    out_.token_sets_.push_back(utf8(spelling));
-    return spelled_[spelling] = form_.token_set(
-               {GrammarForm::TokenSet::Kind::kIds, number, scope_, utf8(spelling), place(utf8(spelling))});
+    return known_or_made(spelled_, spelling, [&] {
+      require(questions_.tokens(spelling));
+      const auto number = static_cast<uint32_t>(out_.token_sets_.size());
+      const std::string name = utf8(spelling);
+      out_.token_sets_.push_back(name);
+      return form_.token_set({GrammarForm::TokenSet::Kind::kIds, number, scope_, name, place(name)});
+    });
   }
 
   uint32_t call(uint32_t rule, const Argument& argument) {
@@ -343,12 +345,13 @@ class PlainLarkLowering {
   template <typename Make>
   uint32_t once(Document::Place at, Make make) {
     const std::u32string_view spelling = document_.text(at);
-    if (const auto known = spelled_.find(spelling); known != spelled_.end()) return known->second;
-    const auto [regex, priority] = make();
-    GrammarForm::Terminal made{utf8(spelling), regex, scope_};
-    made.place = place(made.name);
-    made.priority = priority;
-    return spelled_[spelling] = form_.terminal(std::move(made));
+    return known_or_made(spelled_, spelling, [&] {
+      const auto [regex, priority] = make();
+      GrammarForm::Terminal made{utf8(spelling), regex, scope_};
+      made.place = place(made.name);
+      made.priority = priority;
+      return form_.terminal(std::move(made));
+    });
   }
 
   void lower_ignored() {
@@ -496,8 +499,7 @@ class PlainLarkLowering {
     return made;
   }
 
-  // See GrammarBuilder::defer.
-  // A rule with a limit has to know beforehand how it can be closed.
+  // See GrammarBuilder::defer; and a rule with a limit has to know beforehand how it can be closed.
   void check_schemas() const {
     require(!options_.complete && !has_calls_);
     std::vector<uint32_t> limited;

@@ -14,6 +14,7 @@
 
 #include "pattern/dialect.h"
 #include "pattern/syntax_tree.h"
+#include "util/ascii.h"
 #include "util/character_kinds.h"
 
 namespace cfgmask {
@@ -137,11 +138,6 @@ class PatternScanner {
   uint64_t n_parts = 0;
 };
 
-inline bool is_ascii_digit(char32_t c) { return U'0' <= c && c <= U'9'; }
-inline bool is_ascii_letter(char32_t c) { return (U'a' <= c && c <= U'z') || (U'A' <= c && c <= U'Z'); }
-inline bool is_hex_digit(char32_t c) {
-  return is_ascii_digit(c) || (U'a' <= c && c <= U'f') || (U'A' <= c && c <= U'F');
-}
 // Digits of a number, of which more than nine are too many.
 uint32_t number_of(std::u32string_view digits, uint32_t base);
 std::u32string wide(std::string_view ascii);

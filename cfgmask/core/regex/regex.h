@@ -11,6 +11,7 @@
 // Threads: none of this is safe for concurrent use; the owner of a RegexStore guards it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -64,6 +65,8 @@ struct CodePointRange {
   uint32_t low;
   uint32_t high;
 };
+// All characters: the halves of surrogate pairs are none.
+inline constexpr std::array<CodePointRange, 2> kCharacters{{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
 
 class MinimumLengths;
 
@@ -91,7 +94,7 @@ class RegexStore {
   RegexId repetition(RegexId body, uint32_t minimum, uint32_t maximum);
   // So many characters, whatever they are, in valid UTF-8.
   RegexId any_text(uint32_t minimum = 0, uint32_t maximum = kUnbounded) {
-    return repetition(char_class({{0, 0xD7FF}, {0xE000, 0x10FFFF}}), minimum, maximum);
+    return repetition(char_class({kCharacters.begin(), kCharacters.end()}), minimum, maximum);
   }
   RegexId key_set(std::vector<std::string_view> keys);
   RegexId key_set(const std::vector<std::string>& keys) {

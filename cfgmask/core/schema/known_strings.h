@@ -48,7 +48,7 @@ class KnownStrings {
   // max_nesting  of the patterns of formats
   KnownStrings(std::vector<Format> formats, uint64_t max_nesting);
 
-  bool has_format(std::string_view name) const { return formats_.contains(std::string(name)); }
+  bool has_format(std::string_view name) const { return formats_.contains(name); }
   // Of a format that there is. The regex is asked for once, and if the core does not read the parts.
   FormatRegexes format(std::string_view name, const AskFormat& ask);
 

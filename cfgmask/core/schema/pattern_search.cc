@@ -22,7 +22,6 @@ constexpr size_t kMaxKinds = 8;
 constexpr uint32_t kMaxTimes = 1'000;
 // Groups inside of groups.
 constexpr uint64_t kMaxSearchDepth = 40;
-constexpr std::array<CodePointRange, 2> kCharacters{{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
 constexpr std::array<CodePointRange, 4> kWordCharacters{{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}}};
 
 Ranges shared(std::span<const CodePointRange> a, std::span<const CodePointRange> b) {
@@ -274,8 +273,7 @@ std::optional<PatternSearch::Tree> PatternSearch::without_end(Id id, uint64_t de
       for (Id part : tree_.parts(node)) {
         if (const auto found = without_end(part, depth)) ways.push_back(*found);
       }
-      if (ways.size() < 2) return ways.empty() ? std::nullopt : std::optional(ways[0]);
-      return data_.parts(RegexData::Kind::kAlternation, ways);
+      return any_of(ways);
     }
     case Kind::kRepeat: {
       require(node.letter != 'p');
@@ -386,8 +384,7 @@ std::optional<PatternSearch::Tree> PatternSearch::ending_in(const PlainPattern& 
       break;
   }
   check_size();
-  if (ways.size() < 2) return ways.empty() ? std::nullopt : std::optional(ways[0]);
-  return data_.parts(RegexData::Kind::kAlternation, ways);
+  return any_of(ways);
 }
 
 // ---- sets of texts
@@ -448,6 +445,11 @@ PatternSearch::Rest PatternSearch::then(Tree tree, bool nullable, const Rest& af
   if (after.form == Rest::Form::kAny && nullable) return after;
   if (after.form == Rest::Form::kEmptyText) return {Rest::Form::kOther, tree, nullable};
   return {Rest::Form::kOther, joined({tree, after.tree}), nullable && after.nullable};
+}
+
+std::optional<PatternSearch::Tree> PatternSearch::any_of(const std::vector<Tree>& ways) {
+  if (ways.empty()) return std::nullopt;
+  return ways.size() == 1 ? ways[0] : data_.parts(RegexData::Kind::kAlternation, ways);
 }
 
 PatternSearch::Tree PatternSearch::joined(std::vector<Tree> parts) {

@@ -102,6 +102,7 @@ class PatternSearch {
   Rest both(const Rest& a, const Rest& b);
   Rest opposite(const Rest& a);
   Rest then(Tree tree, bool nullable, const Rest& after);
+  std::optional<Tree> any_of(const std::vector<Tree>& ways);  // none for no ways
   Tree joined(std::vector<Tree> parts);
   Tree char_class(const Ranges& ranges);
   void check_size();

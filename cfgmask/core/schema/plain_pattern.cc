@@ -362,12 +362,9 @@ std::optional<PlainPattern> PlainPattern::of(std::u32string_view pattern, const 
 }
 
 PatternSyntax read_plainly(std::u32string_view pattern, PlainPattern::Syntax syntax, uint64_t max_nesting) {
-  const auto is_digit = [](char32_t c) { return U'0' <= c && c <= U'9'; };
-  const auto is_word = [](char32_t c) {
-    return (U'0' <= c && c <= U'9') || (U'A' <= c && c <= U'Z') || (U'a' <= c && c <= U'z');
-  };
+  const auto is_word = [](char32_t c) { return is_ascii_letter(c) || is_ascii_digit(c); };
   const auto is_space = [](char32_t c) { return c == U' ' || (U'\t' <= c && c <= U'\r'); };
-  const PatternReadingOptions options{.kinds = {.is_word = is_word, .is_digit = is_digit, .is_space = is_space},
+  const PatternReadingOptions options{.kinds = {.is_word = is_word, .is_digit = is_ascii_digit, .is_space = is_space},
                                       .named = nullptr,
                                       .shared_names = {},
                                       .max_nesting = max_nesting,

@@ -50,7 +50,7 @@ PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
           placed(std::move(questions.properties)), std::move(questions.drafts)};
 }
 
-PlainReader::Found PlainReading::read() {
+PlainSchema PlainReading::read() {
   const JsonId root = document_.root();
   require(is_object(root) && !document_.member(root, "x-guidance"));
   schema_.set_root(value(root, "#", 0));
@@ -58,7 +58,7 @@ PlainReader::Found PlainReading::read() {
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   schema_.finish_adding();
-  return {std::move(schema_)};
+  return std::move(schema_);
 }
 
 std::string_view PlainReading::text(JsonId value) const {
@@ -486,8 +486,8 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
   codes_["$schema"] = kDialect;
 }
 
-std::optional<PlainReader::Found> PlainReader::read(const JsonDocument& document, const PlainQuestions& questions,
-                                                    uint64_t max_nesting, uint64_t max_rules) const {
+std::optional<PlainSchema> PlainReader::read(const JsonDocument& document, const PlainQuestions& questions,
+                                             uint64_t max_nesting, uint64_t max_rules) const {
   try {
     return PlainReading(*this, document, questions, max_nesting, max_rules).read();
   } catch (const PlainReading::NotPlain&) {

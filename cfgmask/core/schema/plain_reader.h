@@ -54,10 +54,6 @@ class SchemaLimitExceeded : public LimitExceeded {
 // How the schemas of one dialect are read.
 class PlainReader {
  public:
-  struct Found {
-    PlainSchema schema;
-  };
-
   // Deeper schemas are left to the general way, which does not recurse.
   static constexpr uint64_t kMaxDepth = 200;
 
@@ -74,8 +70,8 @@ class PlainReader {
 
   // Of a document whose root is in this dialect. nullopt for a schema that is not plain. Throws SchemaLimitExceeded
   // (max_rules), and what the answers throw. Linear.
-  std::optional<Found> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
-                            uint64_t max_rules) const;
+  std::optional<PlainSchema> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
+                                  uint64_t max_rules) const;
 
  private:
   friend class PlainReading;

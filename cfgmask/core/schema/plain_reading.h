@@ -35,7 +35,7 @@ class PlainReading {
                uint64_t max_nesting, uint64_t max_rules);
 
   // Throws NotPlain, LimitExceeded.
-  PlainReader::Found read();
+  PlainSchema read();
 
  private:
   using Json = JsonDocument::Kind;

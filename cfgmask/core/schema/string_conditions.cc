@@ -263,8 +263,7 @@ StringConditions::Tree StringConditions::key_set(const std::vector<std::string>&
 }
 
 StringConditions::Tree StringConditions::characters(uint32_t minimum, uint32_t maximum) {
-  static constexpr std::array<CodePointRange, 2> kAny{{{0, 0xD7FF}, {0xE000, 0x10FFFF}}};
-  return data_.repetition(data_.ranges(RegexData::Kind::kCharClass, kAny), minimum, maximum);
+  return data_.repetition(data_.ranges(RegexData::Kind::kCharClass, kCharacters), minimum, maximum);
 }
 
 RegexId StringConditions::in_store(Tree tree) {
