@@ -30,11 +30,6 @@ def last_tokens(compiled: CompiledGrammar) -> frozenset[int]:
     return _last.get(compiled, frozenset())
 
 
-def ended_with(matcher: Matcher, token_id: int) -> bool:
-    """Whether the text is over with this token, which was its last one. Cost: that of looking the token up."""
-    return matcher.is_finished or (token_id in last_tokens(matcher.compiled) and matcher.is_accepting)
-
-
 def named_ends(compiled: CompiledGrammar) -> tuple[int, ...]:
     """The end tokens that the grammar names."""
     return _named.get(compiled, ())

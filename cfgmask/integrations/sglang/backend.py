@@ -16,6 +16,7 @@ from sglang.srt.constrained.base_grammar_backend import (
     InvalidGrammarObject,
     register_vocab_mask_buffer,
 )
+from sglang.srt.constrained.torch_ops.token_filter_torch_ops import set_token_filter_torch
 from sglang.srt.runtime_context import get_serving
 
 from cfgmask import CompiledGrammar, TokenRejected, Vocabulary, compile, fill_masks
@@ -59,6 +60,38 @@ class GrammarBackend(BaseGrammarBackend):  # type: ignore[misc]  # sglang may be
     def initialize_vocab_mask_buffer(self, name: str, vocab_size: int, max_rows: int, device: Any) -> torch.Tensor:
         """Masks that SGLang uses again and again."""
         return register_vocab_mask_buffer(name, _masks(self.vocabulary.n_vocab, max_rows), max_rows)
+
+    # SGLang's wrapper for reasoning masks requests without a grammar, too, and then asks the backend.
+
+    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
+        """Masks that allow everything."""
+        return _masks(self.vocabulary.n_vocab, batch_size)
+
+    @staticmethod
+    def move_vocab_mask(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
+        """Begin to copy the masks to the device."""
+        return vocab_mask.to(device, non_blocking=True)
+
+    @staticmethod
+    def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
+        """Set the logits outside the masks to -inf, in place."""
+        apply_token_bitmask_inplace(logits, vocab_mask)
+
+    @property
+    def is_support_token_filter(self) -> bool:
+        """True: `--enable-strict-thinking` works, and so does a bound on thinking."""
+        return True
+
+    @staticmethod
+    def set_token_filter(
+        vocab_mask: torch.Tensor,
+        token_ids: list[int],
+        batch_idx: int,
+        is_allowed: bool = True,
+        reset_vocab_mask: bool = True,
+    ) -> None:
+        """Allow these tokens in a row, or forbid them; all others are as they were or, after a reset, the opposite."""
+        set_token_filter_torch(vocab_mask, token_ids, batch_idx, is_allowed, reset_vocab_mask)
 
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
         """The grammar of a JSON Schema."""
@@ -165,15 +198,8 @@ class GrammarObject(BaseGrammarObject):  # type: ignore[misc]
         """Allow everything."""
         vocab_mask.fill_(-1)
 
-    @staticmethod
-    def move_vocab_mask(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
-        """Begin to copy the masks to the device."""
-        return vocab_mask.to(device, non_blocking=True)
-
-    @staticmethod
-    def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
-        """Set the logits outside the masks to -inf, in place."""
-        apply_token_bitmask_inplace(logits, vocab_mask)
+    move_vocab_mask = staticmethod(GrammarBackend.move_vocab_mask)
+    apply_vocab_mask = staticmethod(GrammarBackend.apply_vocab_mask)
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """The forced text, if any: every valid output goes on with it."""

@@ -262,3 +262,72 @@ print(grammar.is_terminated(), backend.dispatch_regex("[").error_message[:5])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["True", "error"], done.stderr
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_reasoning_before_the_grammar(monkeypatch: pytest.MonkeyPatch, strict: bool) -> None:
+    """SGLang's wrapper lets the model think; its grammar begins after the end of thinking, also after rollbacks."""
+    from sglang.srt.environ import envs
+
+    tokenizer = requests.tokenizer()
+    if strict:
+        monkeypatch.setattr(type(envs.SGLANG_MAX_THINK_TOKENS), "get", lambda self: 5)
+    made = backend(monkeypatch, reasoning_parser="deepseek-r1", enable_strict_thinking=strict)
+    end = tokenizer.encode("</think>", add_special_tokens=False)
+    assert list(made.think_end_ids) == end
+
+    def grammar() -> Any:
+        value, is_hit = made.get_cached_or_future_value(("regex", "ab"), True)
+        if is_hit:
+            return value
+        value = value.result()
+        made.set_cache(("regex", "ab"), value.copy())
+        return value
+
+    for _ in range(2):
+        text = grammar()
+        masks = text.allocate_vocab_mask(len(tokenizer), 1, "cpu")
+        everything = requests.allowed(masks[0].numpy())
+        excluded = set(made.think_excluded_token_ids or ())
+        for token in tokenizer.encode("yes"):
+            text.fill_vocab_mask(masks, 0)
+            assert requests.allowed(masks[0].numpy()) == [t for t in everything if t not in excluded]
+            text.accept_token(token)
+        if strict:
+            for _ in range(5 - len(tokenizer.encode("yes"))):
+                text.accept_token(tokenizer.encode("t")[0])
+            text.fill_vocab_mask(masks, 0)
+            assert requests.allowed(masks[0].numpy()) == [end[0]]
+        for token in end:
+            text.accept_token(token)
+        plain = requests.plain_matcher("regex", "ab")
+        for token in tokenizer.encode("a"):
+            text.fill_vocab_mask(masks, 0)
+            assert requests.allowed(masks[0].numpy()) == requests.mask(plain)
+            text.accept_token(token)
+            plain.advance(token)
+        text.rollback(2)
+        text.accept_token(end[-1])
+        text.fill_vocab_mask(masks, 0)
+        assert requests.allowed(masks[0].numpy()) == requests.mask(requests.plain_matcher("regex", "ab"))
+        for token in tokenizer.encode("ab"):
+            text.accept_token(token)
+        text.accept_token(tokenizer.eos_token_id)
+        assert text.is_terminated()
+        logits = torch_logits(made, len(tokenizer), masks)
+        assert len(logits) == len(requests.mask(requests.plain_matcher("regex", "ab")))
+    only_thinking = made.init_strict_reasoning_grammar(True)
+    assert (only_thinking is not None) == strict
+    if only_thinking is not None:
+        masks = only_thinking.allocate_vocab_mask(len(tokenizer), 1, "cpu")
+        only_thinking.fill_vocab_mask(only_thinking.move_vocab_mask(masks, "cpu"), 0)
+        assert end[0] in requests.allowed(masks[0].numpy())
+
+
+def torch_logits(made: Any, n_vocab: int, masks: Any) -> list[int]:
+    """The tokens that are left after the wrapper's masks were applied."""
+    import torch
+
+    logits = torch.zeros(1, n_vocab)
+    made.grammar_backend.apply_vocab_mask(logits, masks)
+    return [int(i) for i in torch.isfinite(logits[0]).nonzero()[:, 0]]
