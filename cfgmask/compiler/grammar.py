@@ -699,8 +699,8 @@ class Grammar(Generic[Value_co]):
         if prompt is not None:
             _require_text("prompt", prompt)
         found, notes = recognise.style_for(style, template)
-        copied = KeptSchema.of_json(tools)
-        kept = read.read_tools(tools if copied is None else copied.value)
+        copied = _copies(tools)
+        kept = read.read_tools(tools if copied is None else copied)
         if copied is None:
             schemas = KeptSchema.of([tool.schema for tool in kept]).value
             kept = tuple(tool.with_schema(schema) for tool, schema in zip(kept, schemas, strict=True))
@@ -1035,6 +1035,14 @@ def _lark_again(
     given = {key: value.value if isinstance(value, KeptSchema) else value for key, value in grammars.items()}
     kept = lark.Files(None if folder is None else Path(folder), files)
     return Grammar._from_lark(files=kept, grammars=given, **arguments)
+
+
+def _copies(tools: Any) -> list[Any] | None:
+    """Copies of tools that are values of JSON, one at a time so that other threads run between them; else None."""
+    if not isinstance(tools, (list, tuple)):
+        return None
+    kept = [KeptSchema.of_json(tool) for tool in tools]
+    return None if None in kept else [one.value for one in kept if one is not None]
 
 
 def _json_schema_again(*, schema: KeptSchema, documents: dict[str, KeptSchema] | None, **arguments: Any) -> Grammar:
