@@ -402,7 +402,7 @@ def lark_name(text: str) -> Literal["rule", "terminal"] | None:
     """Whether a text is the name of a rule or of a terminal, of at most `MAX_LARK_NAME` characters."""
 
 class JsonDocument:
-    """An object in JSON as the core reads it. Immutable; made by `json_document`."""
+    """An object or a boolean in JSON as the core reads it. Immutable; made by `json_document`."""
 
     @property
     def schema_uri(self) -> str | None:
@@ -411,7 +411,7 @@ class JsonDocument:
 def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
     """The document of a JSON text, or of Python values: None, bool, int, float, str, list, dict.
 
-    None for what is no object, or not certain to be JSON without a closer look, and for a `$schema` that is no string.
+    None for what is no object and no boolean, or not certain to be JSON without a closer look, and for a `$schema` that is no string.
     Linear.
     """
 

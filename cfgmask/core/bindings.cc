@@ -1114,18 +1114,29 @@ void bind_grammar_builder(nb::module_& m) {
       "schema"_a, "vocabulary"_a, "limits"_a, "shard"_a, docs::compile_schema);
 }
 
+bool may_be_schema(const JsonDocument& document) {
+  using Kind = JsonDocument::Kind;
+  const Kind kind = document.kind(document.root());
+  return kind == Kind::kObject || kind == Kind::kTrue || kind == Kind::kFalse;
+}
+
+std::optional<JsonId> declared_draft(const JsonDocument& schema) {
+  if (schema.kind(schema.root()) != JsonDocument::Kind::kObject) return std::nullopt;
+  return schema.member(schema.root(), "$schema");
+}
+
 std::optional<JsonDocument> json_document(nb::handle value, uint64_t max_nesting) {
   const uint64_t max_depth = std::min(max_nesting, PlainReader::kMaxDepth);
   LongCall call(nullptr, LongCall::Gil::kHeld);
   auto found =
       nb::isinstance<nb::str>(value) ? JsonValues::parsed(value, max_depth) : JsonValues::document(value, max_depth);
-  if (!found || found->kind(found->root()) != JsonDocument::Kind::kObject) return std::nullopt;
-  const auto uri = found->member(found->root(), "$schema");
+  if (!found || !may_be_schema(*found)) return std::nullopt;
+  const auto uri = declared_draft(*found);
   return uri && found->kind(*uri) != JsonDocument::Kind::kString ? std::nullopt : std::move(found);
 }
 
 std::optional<std::string> schema_uri(const JsonDocument& document) {
-  const auto uri = document.member(document.root(), "$schema");
+  const auto uri = declared_draft(document);
   return uri ? std::optional(std::string(document.text(*uri))) : std::nullopt;
 }
 
@@ -1200,7 +1211,7 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
   std::vector<std::shared_ptr<PlainSchemaParts>> made(schemas.size());
   for (size_t i = 0; i < made.size(); ++i) {
     const auto document = json_document(schemas[i], max_nesting);
-    if (!document || document->member(document->root(), "$schema")) continue;
+    if (!document || declared_draft(*document)) continue;
     // Most schemas ask nothing.
     nb::object answering;
     PlainAnswers asked(

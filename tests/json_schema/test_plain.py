@@ -78,7 +78,42 @@ PLAIN: dict[str, Any] = {
         "items": [{"const": "a"}, {"const": "b"}],
         "additionalItems": {"const": "c"},
     },
+    "a tuple of an older draft, whichever that is": {
+        "items": [{"const": "a"}, {"type": "null"}],
+        "additionalItems": {"const": "c"},
+        "minItems": 1,
+    },
+    "an empty tuple of an older draft": {"type": "array", "items": [], "additionalItems": {"type": "null"}},
     "an empty array": {"type": "array", "maxItems": 0},
+    "any value": True,
+    "counts that are floats": {
+        "type": ["array", "object", "string"],
+        "minItems": 1.0,
+        "maxItems": 3.0,
+        "items": {"type": "string", "minLength": 1.0, "maxLength": 2e0, "format": "date", "pattern": "^2|-0"},
+        "minProperties": 1.0,
+        "maxProperties": 2.0,
+        "maxLength": 1e30,
+        "minLength": -0.0,
+        "contains": {"const": "a"},
+        "minContains": 0.0,
+    },
+    "percent-encoded references": {
+        "properties": {
+            "a": {"$ref": "#/%24defs/%C3%a9~1x%25"},
+            "b": {"$ref": "#/$defs/%zz%2"},
+            "c": {"$ref": "#/%24defs%2Fq"},
+        },
+        "$defs": {"é/x%": {"const": "x"}, "%zz%2": {"const": "z"}, "q": {"type": "null"}},
+    },
+    "references into lists": {
+        "anyOf": [
+            {"type": "null"},
+            {"type": "array", "prefixItems": [{"const": "a"}, {"$ref": "#/anyOf/1"}]},
+            {"properties": {"a": {"$ref": "#/anyOf/1/prefixItems/0"}, "b": {"$ref": "#/$defs/1"}}},
+        ],
+        "$defs": [{}, {"type": "string", "maxLength": 1}],
+    },
     "a reference": {"$ref": "#/$defs/a~1b", "$defs": {"a/b": {"const": "x"}}},
     "recursion": {"type": "object", "properties": {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}}}},
     "recursion through a union": {
@@ -863,7 +898,6 @@ def test_conditions_that_the_core_reads_by_itself(schema: dict[str, Any]) -> Non
 
 # Not plain, or not even a schema: the general way decides, and reports what is wrong.
 LEFT: list[Any] = [
-    True,
     {"type": "null", "anyOf": [{"type": "string"}]},
     {"patternProperties": {"(": {}}},
     {"propertyNames": {"$ref": "#"}},
@@ -876,6 +910,12 @@ LEFT: list[Any] = [
     {"minContains": -1},
     {"not": {}},
     {"$ref": "other.json"},
+    {"$ref": "#/%C3defs", "%C3defs": {}},
+    {"$ref": "#/allOf/00", "allOf": [{}]},
+    {"$ref": "#/allOf/1", "allOf": [{}]},
+    {"$ref": "#/allOf/x", "allOf": [{}]},
+    {"minItems": 1.5},
+    {"items": [{}], "$schema": "https://json-schema.org/draft/2020-12/schema"},
     {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}},
     {"$ref": "#"},
     {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},

@@ -39,6 +39,18 @@ std::strong_ordering compare_magnitudes(const Decimal& a, const Decimal& b) {
 
 }  // namespace
 
+std::optional<uint64_t> Decimal::count(std::string_view json) {
+  const auto digits = [](std::string_view spelled) -> std::optional<uint64_t> {
+    uint64_t found = 0;
+    const auto [end, error] = std::from_chars(spelled.data(), spelled.data() + spelled.size(), found);
+    if (end != spelled.data() + spelled.size()) return std::nullopt;
+    return error == std::errc() ? found : UINT64_MAX;
+  };
+  if (const auto plain = digits(json)) return plain;
+  const auto exact = parse(json);
+  return exact && exact->is_integer() && !exact->negative ? digits(exact->whole) : std::nullopt;
+}
+
 std::optional<Decimal> Decimal::parse(std::string_view json) {
   const bool negative = json.starts_with('-');
   if (negative) json.remove_prefix(1);

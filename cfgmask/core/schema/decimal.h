@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ struct Decimal {
   // nullopt for a number of JSON that takes more than kMaxDigits digits to write without an exponent.
   static std::optional<Decimal> parse(std::string_view json);
   static constexpr long kMaxDigits = 400;
+  // A number of JSON that is a count, however it is spelled: `2`, `2.0`, `2e0`; UINT64_MAX for one that is greater.
+  // nullopt for others.
+  static std::optional<uint64_t> count(std::string_view json);
 
   bool is_zero() const { return whole == "0" && fraction.empty(); }
   bool is_integer() const { return fraction.empty(); }

@@ -31,7 +31,8 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
           [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules) {
-  const Held declared = document.member(document.root(), "$schema");
+  const JsonId root = document.root();
+  const Held declared = is_object(root) ? document.member(root, "$schema") : std::nullopt;
   around_ = context(reader, declared ? std::optional(text(*declared)) : std::nullopt, false);
 }
 
@@ -52,7 +53,7 @@ PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
 
 PlainSchema PlainReading::read() {
   const JsonId root = document_.root();
-  require(is_object(root) && !document_.member(root, "x-guidance"));
+  require(!is_object(root) || !document_.member(root, "x-guidance"));
   schema_.set_root(value(root, "#", 0));
   read_later_ones();
   algebra_.finish();
@@ -77,12 +78,7 @@ std::span<const JsonDocument::Member> PlainReading::members(JsonId value) const 
 }
 
 std::optional<uint64_t> PlainReading::digits(JsonId value) const {
-  if (!is_number(value)) return std::nullopt;
-  const std::string_view spelled = document_.text(value);
-  uint64_t found = 0;
-  const auto [end, error] = std::from_chars(spelled.data(), spelled.data() + spelled.size(), found);
-  if (end != spelled.data() + spelled.size()) return std::nullopt;
-  return error == std::errc() ? found : UINT64_MAX;
+  return is_number(value) ? Decimal::count(document_.text(value)) : std::nullopt;
 }
 
 uint32_t PlainReading::count(JsonId value) const {
@@ -291,7 +287,7 @@ PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
     passed.push_back({found, &around_->known[found.value]});
     found = followed(reference = *next);
   }
-  const PlainValueId id = value(found, std::string(reference), depth + 1);
+  const PlainValueId id = value(found, decoded(reference), depth + 1);
   for (const auto& [reference_to_it, known] : passed) {
     *known = {Progress::kDone, id};
     if (is_open(found, around_->known[found.value])) add_lead(reference_to_it, found);
@@ -326,7 +322,7 @@ std::optional<PlainValueId> PlainReading::referred_later(const Said& said, uint6
   if (!is_object(found) || known.progress == Progress::kReading) return std::nullopt;
   if (!known.id) {
     known.id = schema_.reserve();
-    later_.push_back({found, std::string(reference), there});
+    later_.push_back({found, decoded(reference), there});
   }
   return *known.id;
 }
@@ -341,8 +337,29 @@ void PlainReading::read_later_ones() {
 }
 
 JsonId PlainReading::referred_schema(std::string_view reference) {
-  require(!reference.empty() && reference[0] == '#' && reference.find('%') == std::string_view::npos);
-  return target(reference.substr(1));
+  require(!reference.empty() && reference[0] == '#');
+  return target(std::string_view(decoded(reference)).substr(1));
+}
+
+std::string PlainReading::decoded(std::string_view reference) {
+  std::string out;
+  while (true) {
+    const size_t mark = std::min(reference.find('%'), reference.size());
+    out += reference.substr(0, mark);
+    reference.remove_prefix(mark);
+    if (reference.empty()) break;
+    uint8_t byte = 0;
+    const char* const digits = reference.data() + 1;
+    if (reference.size() > 2 && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      out += static_cast<char>(byte);
+      reference.remove_prefix(3);
+    } else {
+      // No escape: resolve.py takes it as it is, too.
+      out += '%';
+      reference.remove_prefix(1);
+    }
+  }
+  return out;
 }
 
 JsonId PlainReading::target(std::string_view pointer) {
@@ -353,12 +370,16 @@ JsonId PlainReading::target(std::string_view pointer) {
   require(pointer.empty() || pointer[0] == '/');
   while (!pointer.empty()) {
     const size_t end = std::min(pointer.find('/', 1), pointer.size());
-    require(is_object(at));
-    if (at != root && !is_map) pass(at);
     const std::string token = unescaped(pointer.substr(1, end - 1));
-    const auto key = document_.find_key(token);
-    require(key.has_value());
-    at = step(at, *key);
+    if (is_array(at)) {
+      at = element(at, token);
+    } else {
+      require(is_object(at));
+      if (at != root && !is_map) pass(at);
+      const auto key = document_.find_key(token);
+      require(key.has_value());
+      at = step(at, *key);
+    }
     is_map = !is_map && std::find(kSchemaMaps.begin(), kSchemaMaps.end(), token) != kSchemaMaps.end();
     pointer.remove_prefix(end);
   }
@@ -376,6 +397,14 @@ std::string PlainReading::unescaped(std::string_view token) {
     out += token[++i] == '0' ? '~' : '/';
   }
   return out;
+}
+
+JsonId PlainReading::element(JsonId array, std::string_view token) const {
+  uint32_t index = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
+  require(error == std::errc() && end == token.data() + token.size() && (token == "0" || token[0] != '0'));
+  require(index < items(array).size());
+  return items(array)[index];
 }
 
 JsonId PlainReading::step(JsonId object, uint32_t key) {

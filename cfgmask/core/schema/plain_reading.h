@@ -140,7 +140,7 @@ class PlainReading {
   std::string_view text(JsonId value) const;
   std::span<const JsonId> items(JsonId value) const;
   std::span<const JsonDocument::Member> members(JsonId value) const;
-  // A number of digits alone, UINT64_MAX if it is greater than that; a count among these.
+  // As Decimal::count; a count that can be enforced.
   std::optional<uint64_t> digits(JsonId value) const;
   uint32_t count(JsonId value) const;
   uint32_t count_or(Held held, uint32_t otherwise) const { return held ? count(*held) : otherwise; }
@@ -187,9 +187,12 @@ class PlainReading {
   void read_later_ones();
   // What a reference leads to, which stands in the same document; as `target`.
   JsonId referred_schema(std::string_view reference);
+  // The reference with its percent-encoded bytes as they are. What is no UTF-8 then is no key.
+  static std::string decoded(std::string_view reference);
   // What a JSON Pointer leads to; `around_` is then what is said of that.
   JsonId target(std::string_view pointer);
   static std::string unescaped(std::string_view token);
+  JsonId element(JsonId array, std::string_view token) const;
   JsonId step(JsonId object, uint32_t key);
   PlainValueId described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth);
   // What the keywords say that look at the value without further schemas for the same value.

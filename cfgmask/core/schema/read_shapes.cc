@@ -21,8 +21,8 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
   const Held additional = said[kAdditionalItems];
   if (further && is_array(*further)) {
     require(!prefix);
-    // Only where a draft that writes it so is declared is that beyond doubt.
-    require(!reader().codes_.contains("prefixItems"));
+    // It is wrong where a draft is declared that writes this otherwise.
+    require(!reader().codes_.contains("prefixItems") || reader().exclusive_ == PlainReader::Exclusive::kEither);
     prefix = further;
     further = additional;
     first_keyword = "items";
@@ -33,7 +33,7 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
   }
   if (prefix) {
     const auto schemas = items(*prefix);
-    require(!schemas.empty());
+    require(!schemas.empty() || prefix == said[kItems]);
     for (size_t i = 0; i < schemas.size(); ++i)
       array.prefix.push_back(inner(schemas[i], below(pointer, first_keyword, std::to_string(i)), depth));
   }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
+#include "schema/decimal.h"
 #include "schema/pattern_search.h"
 #include "schema/pattern_trees.h"
 #include "schema/plain_pattern.h"
@@ -89,11 +89,9 @@ StringConditions::Set StringConditions::described(const JsonDocument& document, 
   Set found;
   Pattern length;
   const auto count = [&](JsonId number) {
-    uint32_t value = 0;
-    const std::string_view digits = document.text(number);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    require(error == std::errc() && end == digits.data() + digits.size());
-    return value;
+    const auto value = Decimal::count(document.text(number));
+    require(value && *value <= UINT32_MAX);
+    return static_cast<uint32_t>(*value);
   };
   std::optional<Set> pattern;
   std::optional<Set> format;
