@@ -411,8 +411,8 @@ class JsonDocument:
 def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
     """The document of a JSON text, or of Python values: None, bool, int, float, str, list, dict.
 
-    None for what is no object and no boolean, or not certain to be JSON without a closer look, and for a `$schema` that is no string.
-    Linear.
+    None for what is no object and no boolean, or not certain to be JSON without a closer look, and for a `$schema` that
+    is no string. Linear.
     """
 
 class PlainReading:
@@ -426,6 +426,8 @@ class PlainLayout:
     marks           how these are written: `{`, `[`, `}` after a member, `}` right after `{`, the same of `]`, `,`, `:`
     ignored         what may stand between lexemes, if anything may, and what it is called
     ignore_once     as in `Scope`
+    indent          as in `JsonSchemaOptions`; the marks are then written as lines want it
+    canonical_strings  whether `escapes` are "canonical"
     """
 
     def __init__(
@@ -436,6 +438,8 @@ class PlainLayout:
         ignored: PortableRegex | None,
         ignored_name: str,
         ignore_once: bool,
+        indent: int | None,
+        canonical_strings: bool,
     ) -> None: ...
 
 class PlainSchema:
@@ -491,6 +495,7 @@ class PlainReader:
     exclusive   what `exclusiveMinimum` and `exclusiveMaximum` are: "boolean", in draft 4, of which an integer has no
                 fraction, "number", or "either"
     plain_numbers  whether a schema with numbers that no double holds is not plain
+    is_indented  whether one is not plain that has only values that are nested too deep to be indented
     """
 
     def __init__(
@@ -501,6 +506,7 @@ class PlainReader:
         reference_hides_siblings: bool,
         exclusive: Literal["boolean", "number", "either"],
         plain_numbers: bool,
+        is_indented: bool,
     ) -> None: ...
     def read(self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int) -> PlainReading | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.

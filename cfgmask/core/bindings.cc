@@ -53,6 +53,7 @@
 #include "matcher/segments.h"
 #include "regex/count.h"
 #include "regex/endless.h"
+#include "schema/indented_schema.h"
 #include "schema/json_document.h"
 #include "schema/pattern_trees.h"
 #include "schema/plain_reader.h"
@@ -1246,13 +1247,16 @@ NumberStyle::Spelling spelling_of(bool plain_numbers) {
 
 void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, bool plain_numbers,
                       const std::vector<std::shared_ptr<const PortableRegex>>& marks,
-                      std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once) {
+                      std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once,
+                      std::optional<uint32_t> indent, bool canonical_strings) {
   if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
   new (self) PlainLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
                          {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
                          std::move(ignored),
                          std::move(ignored_name),
-                         ignore_once};
+                         ignore_once,
+                         indent,
+                         canonical_strings};
 }
 
 void new_plain_schema(PlainSchemaParts* self, std::shared_ptr<const PlainSchema> reading,
@@ -1337,7 +1341,7 @@ void bind_plain_schema(nb::module_& m) {
            "has_python_words"_a);
   nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
-           "ignored_name"_a, "ignore_once"_a);
+           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "canonical_strings"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
       .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
@@ -1354,15 +1358,17 @@ void bind_plain_schema(nb::module_& m) {
           "__init__",
           [](PlainReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
              const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
-             bool plain_numbers) {
+             bool plain_numbers, bool is_indented) {
             using Exclusive = PlainReader::Exclusive;
             new (self) PlainReader(asserted, std::move(strings), identifier, reference_hides_siblings,
                                    exclusive == "boolean"  ? Exclusive::kBoolean
                                    : exclusive == "number" ? Exclusive::kNumber
                                                            : Exclusive::kEither,
-                                   spelling_of(plain_numbers));
+                                   spelling_of(plain_numbers),
+                                   is_indented ? std::optional(IndentedSchema::kMaxDepth) : std::nullopt);
           },
-          "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a)
+          "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
+          "is_indented"_a)
       .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read)
       .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
            docs::PlainReader_read_all);

@@ -96,7 +96,12 @@ def lower_schema(
 def schema_notes(
     schema: dict[str, Any] | list[Any] | bool | str, *, options: JsonSchemaOptions, span: Span | None, limits: Limits
 ) -> tuple[Diagnostic, ...]:
-    """The notes of `lower_schema` on a schema that has no errors and is not relaxed, without its rules. Linear."""
+    """The notes of `lower_schema` on a schema that has no errors and is not relaxed, without its rules. Linear.
+
+    With `indent` the rules are made after all: they tell whether values may be nested too deep. Raises LimitExceeded.
+    """
+    if options.indent is not None and options.syntax == "json":
+        return lower_schema(schema, options=options, span=span, limits=limits).notes
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
     options, _ = guided(document.value, options)
     found = _surveyed(Schemas(document.value, limits, None), document, options)

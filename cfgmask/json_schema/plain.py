@@ -68,9 +68,7 @@ def plain_schema(
     if metaschemas and draft is None and declared is not None:
         return None
     answers = _Answers(_dialect(draft), options, limits, metaschemas)
-    found = _reader(draft, options.formats, options.numbers).read(
-        document, answers, limits.max_nesting, limits.max_rules
-    )
+    found = _reader_with(draft, options).read(document, answers, limits.max_nesting, limits.max_rules)
     if found is None:
         return None
     return _core.PlainSchema(found, _layout(options))
@@ -87,7 +85,7 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
     if any(isinstance(schema, str) or is_wrapped(schema) for schema in schemas):
         return left_out
     dialect = _dialect(None)
-    reader = _reader(None, options.formats, options.numbers)
+    reader = _reader_with(None, options)
     try:
         return reader.read_all(
             schemas,
@@ -106,6 +104,8 @@ _FREE: dict[str, Any] = {
     "whitespace": DEFAULTS.whitespace,
     "item_separator": DEFAULTS.item_separator,
     "key_separator": DEFAULTS.key_separator,
+    "escapes": DEFAULTS.escapes,
+    "indent": DEFAULTS.indent,
     "formats": DEFAULTS.formats,
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
@@ -117,7 +117,7 @@ _FREE: dict[str, Any] = {
 @lru_cache(maxsize=32)
 def _may_be_plain(options: JsonSchemaOptions) -> bool:
     """Whether schemas with these options may be plain."""
-    return options.indent is None and replace(options, **_FREE) == DEFAULTS
+    return replace(options, **_FREE) == DEFAULTS
 
 
 @lru_cache(maxsize=32)
@@ -125,12 +125,21 @@ def _layout(options: JsonSchemaOptions) -> _core.PlainLayout:
     changed = marks(options)
     written = [_regex(changed.get(mark, mark.regex)) for mark in _MARKS]
     scope = lexemes.scope("json", options)
-    plain_numbers = options.numbers == "plain"
-    if not scope.ignore:
-        return _core.PlainLayout(options.max_digits, plain_numbers, written, None, "", scope.ignore_once)
-    (terminal,) = scope.ignore
-    ignored = _regex(terminal.regex)
-    return _core.PlainLayout(options.max_digits, plain_numbers, written, ignored, terminal.name, scope.ignore_once)
+    ignored: _core.PortableRegex | None = None
+    name = ""
+    if scope.ignore:
+        (terminal,) = scope.ignore
+        ignored, name = _regex(terminal.regex), terminal.name
+    return _core.PlainLayout(
+        options.max_digits,
+        options.numbers == "plain",
+        written,
+        ignored,
+        name,
+        scope.ignore_once,
+        options.indent,
+        options.escapes == "canonical",
+    )
 
 
 # In the order of `JsonMarks` in the core.
@@ -146,7 +155,7 @@ def _dialect(draft: Draft | None) -> Dialect:
 
 
 @lru_cache(maxsize=32)
-def _reader(draft: Draft | None, formats: str, numbers: str) -> _core.PlainReader:
+def _reader(draft: Draft | None, formats: str, numbers: str, is_indented: bool) -> _core.PlainReader:
     """The reader of schemas that declare this draft, or none."""
     dialect = _dialect(draft)
 
@@ -158,7 +167,12 @@ def _reader(draft: Draft | None, formats: str, numbers: str) -> _core.PlainReade
         dialect.draft.reference_hides_siblings,
         "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
         numbers == "plain",
+        is_indented,
     )
+
+
+def _reader_with(draft: Draft | None, options: JsonSchemaOptions) -> _core.PlainReader:
+    return _reader(draft, options.formats, options.numbers, options.indent is not None)
 
 
 @lru_cache(maxsize=1)
@@ -212,7 +226,7 @@ class _Answers:
         """As `_core.PlainReader.read` says."""
         draft = draft_of_uri(uri)
         if draft is not None:
-            return _reader(draft, self._options.formats, self._options.numbers)
+            return _reader_with(draft, self._options)
         return None if self._metaschemas else around
 
 

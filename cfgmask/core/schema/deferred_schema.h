@@ -38,6 +38,8 @@
 
 namespace cfgmask {
 
+class IndentedSchema;
+
 // Each value becomes rules when a text first comes to it.
 class DeferredSchema : public DeferredPart {
  public:
@@ -45,7 +47,12 @@ class DeferredSchema : public DeferredPart {
   // `form`: null for JSON; `tokens`: the symbols of its tokens.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope,
                  std::shared_ptr<const SchemaForm> form = nullptr, std::vector<uint32_t> tokens = {});
-  bool has_keys() const override { return schema_.overview().has_endless_keys || schema_.overview().has_endless_items; }
+  // What stands in so many brackets of indented text.
+  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole, uint32_t depth);
+  static bool has_keys(const PlainSchema& schema) {
+    return schema.overview().has_endless_keys || schema.overview().has_endless_items;
+  }
+  bool has_keys() const override { return has_keys(schema_); }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
   void define_terminal(uint32_t index, const DeferredAdditions& to) override;
@@ -145,7 +152,22 @@ class DeferredSchema : public DeferredPart {
   // So many keys written, and which witnesses are still missing, as bits.
   using Progress = std::pair<uint32_t, uint32_t>;
 
+  friend class IndentedSchema;
+
   void enter(const DeferredAdditions& to);
+
+  // ---- indented text (indented_schema.h)
+  // How deep what stands here may be nested, and what is inside of its brackets, if it may have any.
+  uint32_t room() const;
+  uint32_t room_inside() const { return whole_ == nullptr ? kUnbounded : room() - 1; }
+  // Whether nothing that is inside of brackets here is too deep.
+  bool is_roomy() const { return whole_ == nullptr || (room() > 0 && schema_.is_roomy(room_inside())); }
+  bool is_live_inside(PlainValueId id) const { return schema_.is_live(id, room_inside()); }
+  // A value inside of brackets.
+  uint32_t symbol_inside(PlainValueId id);
+  bool has_marks() const { return colon_ != 0; }
+  void make_marks();
+  void make_marks_of_lines();
 
   // ---- values and terminals
   uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone);
@@ -159,6 +181,7 @@ class DeferredSchema : public DeferredPart {
   uint32_t mark(std::string_view text, const JsonMarks::Regex& regex, KeyRole role = KeyRole::kNone);
   RegexId fixed(const std::vector<std::string>& texts);
   RegexId listed(const std::vector<std::string>& texts);
+  RegexId with_escapes(RegexId string);
   uint32_t string(const std::string& text, KeyRole role = KeyRole::kNone);
   uint32_t key(uint32_t name) { return string(schema_.name_at(name)); }
   static bool is_endless_at_sight(RegexId keys, RegexStore& r);
@@ -173,7 +196,11 @@ class DeferredSchema : public DeferredPart {
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives);
   static std::vector<Symbol> symbols(const Symbols& words);
   void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, Closing close);
-  Symbols separated(bool some) const { return some ? Symbols{comma_} : Symbols{}; }
+  // What comes before an item or a member; `some`: it isn't the first one.
+  Symbols separated(bool some) const {
+    if (some) return {comma_};
+    return whole_ == nullptr ? Symbols{} : Symbols{first_line_};
+  }
 
   // ---- arrays
   uint32_t distinct_terminal(uint32_t index, Kept strings);
@@ -264,6 +291,8 @@ class DeferredSchema : public DeferredPart {
   std::shared_ptr<const PlainSchemaParts> kept_;
   const std::shared_ptr<const SchemaForm> form_;
   const std::vector<uint32_t> form_tokens_;
+  IndentedSchema* const whole_ = nullptr;  // where text is indented
+  const uint32_t depth_ = 0;               // the brackets around it
   const PlainSchemaParts& parts_;
   const PlainSchema& schema_;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
@@ -278,6 +307,7 @@ class DeferredSchema : public DeferredPart {
   uint32_t open_array_ = 0;
   Closing close_array_;
   uint32_t comma_ = 0;
+  uint32_t first_line_ = 0;
   uint32_t colon_ = 0;
   uint32_t gap_ = 0;
   std::map<std::pair<PlainValueId, uint32_t>, uint32_t> form_values_;  // by kind

@@ -21,10 +21,11 @@ LargeChoice::LargeChoice(const std::vector<std::string>& texts) {
   }
 }
 
-RegexId LargeChoice::regex(RegexStore& store) const {
+RegexId LargeChoice::regex(RegexStore& store, bool is_canonical) const {
   const RegexId printed = of_[0] ? store.key_set(of_[0]) : RegexStore::nothing();
   if (!of_[1]) return printed;
-  return store.alternation({printed, store.json_string(store.key_set(of_[1]), JsonEscapes::kLiteral)});
+  const JsonEscapes escapes = is_canonical ? JsonEscapes::kCanonical : JsonEscapes::kLiteral;
+  return store.alternation({printed, store.json_string(store.key_set(of_[1]), escapes)});
 }
 
 LargeNumbers::LargeNumbers(const std::vector<Decimal>& values) {

@@ -38,7 +38,8 @@ class LargeChoice {
  public:
   explicit LargeChoice(const std::vector<std::string>& texts);
 
-  RegexId regex(RegexStore& store) const;
+  // is_canonical  whether strings are written in the spelling of RFC 8785
+  RegexId regex(RegexStore& store, bool is_canonical) const;
 
  private:
   std::array<std::shared_ptr<const KeyList>, 2> of_;  // in quotes, and as they are; null for none

@@ -13,8 +13,8 @@ uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
 
 void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
   const PlainSchema::Array& array = *schema_.at(id).array;
+  if (!schema_.can_be(array, room())) return;
   if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id);
-  if (!schema_.can_be(array)) return;
   if (array.forbids_equal_items() && !keeps_all_as_texts(id)) {
     const uint32_t whole = add_set();
     add_alternative(rule, Symbols{whole});
@@ -37,7 +37,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ArrayState& state) {
   const uint32_t i = state.n_written;
   if (i >= array.prefix.size()) return add_further_items(rule, state.array, i);
   if (i >= array.minimum) add_alternative(rule, Symbols{close_array_.after(i > 0)});
-  if (i >= array.maximum || !schema_.is_live(array.prefix[i])) return;
+  if (i >= array.maximum || !is_live_inside(array.prefix[i])) return;
   Symbols item = separated(i > 0);
   item.insert(item.end(), {item_of(state.array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
   add_alternative(rule, item);
@@ -48,7 +48,7 @@ void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t
   const PlainSchema::Array& array = *schema_.at(id).array;
   const uint32_t least = array.minimum > written ? array.minimum - written : 0;
   const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
-  if (!array.rest || most == 0 || !schema_.is_live(*array.rest)) {
+  if (!array.rest || most == 0 || !is_live_inside(*array.rest)) {
     if (least == 0) add_alternative(state, Symbols{close_array_.after(written > 0)});
     return;
   }
@@ -56,7 +56,7 @@ void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t
 }
 
 uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
-  if (!schema_.at(array).array->forbids_equal_items()) return symbol_of(item);
+  if (!schema_.at(array).array->forbids_equal_items()) return symbol_inside(item);
   return distinct_scalar(schema_.resolved(item), kept_strings(array));
 }
 
@@ -94,7 +94,7 @@ uint32_t DeferredSchema::distinct_scalar(PlainValueId id, Kept strings) {
     const uint32_t rule = add_nonterminal(kValues + schema_.order(id));
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
     for (PlainValueId alternative : value.alternatives) {
-      if (schema_.is_live(alternative))
+      if (is_live_inside(alternative))
         add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative), strings)});
     }
     return rule;
@@ -114,9 +114,9 @@ void DeferredSchema::add_array_with_witnesses(uint32_t rule, PlainValueId id) {
     }
     if (state.may_end) add_alternative(rules[i], Symbols{close_array_.after(state.position > 0)});
     for (const auto& item : state.items) {
-      if (!schema_.is_live(item.value)) continue;
+      if (!is_live_inside(item.value)) continue;
       Symbols written = separated(state.position > 0);
-      written.insert(written.end(), {symbol_of(item.value), rules[item.after]});
+      written.insert(written.end(), {symbol_inside(item.value), rules[item.after]});
       add_alternative(rules[i], written);
     }
   }

@@ -76,7 +76,7 @@ void DeferredSchema::add_items(uint32_t rule, const ArrayForks::Next& next, bool
 }
 
 void DeferredSchema::add_item_values(uint32_t rule, const std::vector<ObjectForks::Held::Of>& values) {
-  for (const auto& of : values) add_alternative(rule, Symbols{symbol_of(of.value), after_items(of.places)});
+  for (const auto& of : values) add_alternative(rule, Symbols{symbol_inside(of.value), after_items(of.places)});
 }
 
 uint32_t DeferredSchema::after_items(std::span<const ArrayForks::Place> items) {
@@ -145,7 +145,7 @@ void DeferredSchema::add_keys(uint32_t rule, const ObjectForks::Places& places, 
 
 void DeferredSchema::add_first_keys(uint32_t rule, const LargeUnion::Objects& large) {
   add_ends(rule, large.ends, false);
-  add_choice(rule, {}, {large.keys.ways, ForkChoice::Of::kMembers}, large.keys.texts);
+  add_choice(rule, separated(false), {large.keys.ways, ForkChoice::Of::kMembers}, large.keys.texts);
 }
 
 void DeferredSchema::add_ends(uint32_t rule, const ObjectForks::Ends& ends, bool some) {
@@ -172,7 +172,7 @@ void DeferredSchema::add_other_key(uint32_t rule, RegexId names, const ObjectFor
   add_alternative(rule, Symbols{close_object_.after(some)});
   Symbols taken = separated(some);
   const uint32_t key = other_key(names, one.others_keys, Kept::kAsTexts);
-  taken.insert(taken.end(), {key, colon_, symbol_of(*one.others), fork(forks_.others(objects, true))});
+  taken.insert(taken.end(), {key, colon_, symbol_inside(*one.others), fork(forks_.others(objects, true))});
   add_alternative(rule, taken);
 }
 
@@ -189,7 +189,7 @@ void DeferredSchema::add_half(uint32_t rule, const ObjectForks::Half& half) {
 
 void DeferredSchema::add_held(uint32_t rule, const ObjectForks::Places& members) {
   ObjectForks::Held held = forks_.held_at(members);
-  for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_of(of.value), after_values(of.places)});
+  for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_inside(of.value), after_values(of.places)});
   add_choice(rule, {}, std::move(held.strings), ForkChoice::Of::kStrings);
 }
 
@@ -227,9 +227,9 @@ DeferredSchema::Symbols DeferredSchema::after_text(const ForkChoice& choice, uin
   if (choice.of == ForkChoice::Of::kItems) return {after_items(members)};
   if (choice.of == ForkChoice::Of::kOthers) {
     const PlainValueId value = *schema_.at(members[0].of).object->others;
-    return {colon_, symbol_of(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
+    return {colon_, symbol_inside(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
   }
-  if (const auto value = forks_.only_value(members)) return {colon_, symbol_of(*value), after_values(members)};
+  if (const auto value = forks_.only_value(members)) return {colon_, symbol_inside(*value), after_values(members)};
   return {colon_, fork(forks_.held({members.begin(), members.end()}))};
 }
 

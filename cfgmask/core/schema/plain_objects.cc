@@ -12,8 +12,8 @@ DeferredSchema::Kept DeferredSchema::kept_keys(const PlainSchema::Object& object
 
 // Whether it is sure that whatever begins a key that is no member begins infinitely many.
 bool DeferredSchema::never_run_out(const PlainSchema::Object& object) {
-  const bool has_others = object.others && schema_.is_live(*object.others);
-  const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
+  const bool has_others = object.others && is_live_inside(*object.others);
+  const auto is_live = [&](const PlainSchema::KeyClass& c) { return is_live_inside(c.value); };
   if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
   std::vector<RegexId> all;
   for (const auto& c : object.classes) {
@@ -38,7 +38,7 @@ uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys,
   std::vector<RegexId> conditions{schema_.keys_regex(keys, r)};
   if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
-  return add_terminal(r.json_string(body, JsonEscapes::kAny), "KEY", seen == Kept::kInSet,
+  return add_terminal(with_escapes(r.json_string(body, JsonEscapes::kAny)), "KEY", seen == Kept::kInSet,
                       seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
 }
 
@@ -47,10 +47,11 @@ std::optional<DeferredSchema::Symbols> DeferredSchema::other_member(const PlainS
                                                                     const std::shared_ptr<const LargeObject>& large) {
   std::vector<Symbols> ways;
   for (const auto& c : object.classes) {
-    if (schema_.is_live(c.value)) ways.push_back({other_key(object, c.keys, seen, large), colon_, symbol_of(c.value)});
+    if (is_live_inside(c.value))
+      ways.push_back({other_key(object, c.keys, seen, large), colon_, symbol_inside(c.value)});
   }
-  if (object.others && schema_.is_live(*object.others))
-    ways.push_back({other_key(object, object.others_keys, seen, large), colon_, symbol_of(*object.others)});
+  if (object.others && is_live_inside(*object.others))
+    ways.push_back({other_key(object, object.others_keys, seen, large), colon_, symbol_inside(*object.others)});
   if (ways.empty()) return std::nullopt;
   if (ways.size() == 1) return ways[0];
   const uint32_t either = add_nonterminal(kBeginsWithTerminal);
@@ -60,21 +61,21 @@ std::optional<DeferredSchema::Symbols> DeferredSchema::other_member(const PlainS
 
 // Whether a value is objects of which nothing is counted, and nothing else.
 bool DeferredSchema::is_open_object(PlainValueId id) {
-  return ObjectForks::takes(schema_, id) && kept_keys(*schema_.at(id).object) != Kept::kInSet;
+  return is_roomy() && ObjectForks::takes(schema_, id) && kept_keys(*schema_.at(id).object) != Kept::kInSet;
 }
 
 // The number of the objects of a value.
 uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
   return known_or_made(open_object_of_, id.value, [&] {
     const auto& object = schema_.at(id).object;
-    open_objects_.push_back({object, object->bounds(), schema_.large(id), seen, {}, {}, {}, {}});
+    open_objects_.push_back({object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}});
     return static_cast<uint32_t>(open_objects_.size() - 1);
   });
 }
 
 void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
   const PlainSchema::Object& object = *schema_.at(id).object;
-  if (!schema_.can_be(object)) return;
+  if (!schema_.can_be(object, room())) return;
   const Kept seen = kept_keys(object);
   if (seen == Kept::kInSet) {
     const uint32_t whole = add_set();
@@ -127,7 +128,7 @@ DeferredSchema::Stretch DeferredSchema::make_stretch(const OpenObject& open, uin
   }
   std::vector<NumberedText> names;
   for (uint32_t i = first; i <= last; ++i) {
-    if (schema_.is_live(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
+    if (is_live_inside(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
   }
   return {first, last, !members[last].required, numbered(numbered_texts(names))};
 }
@@ -191,7 +192,7 @@ std::pair<uint32_t, uint32_t> DeferredSchema::members_to_come(OpenObject& open, 
 
 std::vector<uint32_t> DeferredSchema::n_left(const std::vector<PlainSchema::Member>& members) const {
   std::vector<uint32_t> found(members.size() + 1, 0);
-  for (size_t i = members.size(); i-- > 0;) found[i] = found[i + 1] + (schema_.is_live(members[i].value) ? 1 : 0);
+  for (size_t i = members.size(); i-- > 0;) found[i] = found[i + 1] + (is_live_inside(members[i].value) ? 1 : 0);
   return found;
 }
 
@@ -215,8 +216,9 @@ void DeferredSchema::add_other_keys(uint32_t rule, const Symbols& other, const P
 void DeferredSchema::add_member(uint32_t rule, const ObjectState& at, bool some) {
   const PlainSchema::Member& member = object_at(at.level).members[at.n_passed];
   const uint32_t after = rule_of(ObjectState{at.level, at.n_passed + 1});
-  const std::array taken{comma_, key(member.name), colon_, symbol_of(member.value), after};
-  add_alternative(rule, std::span(taken).subspan(some ? 0 : 1));
+  const bool is_separated = some || whole_ != nullptr;
+  const std::array taken{some ? comma_ : first_line_, key(member.name), colon_, symbol_inside(member.value), after};
+  add_alternative(rule, std::span(taken).subspan(is_separated ? 0 : 1));
 }
 
 // The number of a level or of a fork, among those of other parts of the grammar.
@@ -236,7 +238,7 @@ uint32_t DeferredSchema::choice(const Choice& keys) {
 }
 
 uint32_t DeferredSchema::choice_terminal(const Choice& keys, const char* name, KeyRole role) {
-  const RegexId regex = keys.are_strings ? regexes_->numbered_strings(keys.list, keys.from, keys.to)
+  const RegexId regex = keys.are_strings ? with_escapes(regexes_->numbered_strings(keys.list, keys.from, keys.to))
                                          : regexes_->numbered_keys(keys.list, keys.from, keys.to);
   const uint32_t made = add_terminal(regex, name, false, role);
   grammar_->choices.push_back(keys);
@@ -265,10 +267,10 @@ void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema
     for (const auto& [progress, rule_before] : now) {
       const auto [written, missing] = progress;
       for (const KeyWay& way : key_ways(object, member.name, member.value, missing, common_)) {
-        if (written >= bounds.maximum || !schema_.is_live(way.value)) continue;
+        if (written >= bounds.maximum || !is_live_inside(way.value)) continue;
         Symbols taken = separated(written > 0);
         const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
-        taken.insert(taken.end(), {key(member.name), colon_, symbol_of(way.value), after});
+        taken.insert(taken.end(), {key(member.name), colon_, symbol_inside(way.value), after});
         add_alternative(rule_before, taken);
       }
       if (!member.required) add_alternative(rule_before, Symbols{state(progress)});
@@ -297,7 +299,7 @@ void DeferredSchema::add_ways_of_others(const PlainSchema::Object& object, std::
     todo.pop_back();
     if (missing == 0 || written >= object.maximum) continue;
     for (const KeyWay& way : key_ways(object, std::nullopt, *object.others, missing, common_)) {
-      if (!schema_.is_live(way.value)) continue;
+      if (!is_live_inside(way.value)) continue;
       const Progress after{std::min(written + 1, counted_to), way.missing};
       const auto [at, is_new] = states.try_emplace(after, 0);
       if (is_new) {
@@ -305,7 +307,7 @@ void DeferredSchema::add_ways_of_others(const PlainSchema::Object& object, std::
         todo.push_back(after);
       }
       Symbols taken = separated(written > 0);
-      taken.insert(taken.end(), {key, colon_, symbol_of(way.value), at->second});
+      taken.insert(taken.end(), {key, colon_, symbol_inside(way.value), at->second});
       add_alternative(states.at(before), taken);
     }
   }

@@ -58,6 +58,8 @@ PlainSchema PlainReading::read() {
   read_later_ones();
   algebra_.finish();
   require(schema_.find_live() && schema_.is_live(schema_.root()));
+  if (const auto depth = reader().nested_at_most_)
+    require(schema_.find_live_to(*depth) && schema_.is_live(schema_.root(), *depth));
   schema_.finish_adding();
   return std::move(schema_);
 }
@@ -505,11 +507,12 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
                          const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-                         NumberStyle::Spelling numbers)
+                         NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most)
     : strings_(std::move(strings)),
       hides_siblings_(reference_hides_siblings),
       exclusive_(exclusive),
-      numbers_(numbers) {
+      numbers_(numbers),
+      nested_at_most_(nested_at_most) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;
   codes_["$schema"] = kDialect;

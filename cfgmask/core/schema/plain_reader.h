@@ -66,7 +66,7 @@ class PlainReader {
   // are to be read as such.
   PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-              NumberStyle::Spelling numbers);
+              NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt);
 
   // Of a document whose root is in this dialect. nullopt for a schema that is not plain. Throws SchemaLimitExceeded
   // (max_rules), and what the answers throw. Linear.
@@ -81,6 +81,7 @@ class PlainReader {
   bool hides_siblings_;
   Exclusive exclusive_;
   NumberStyle::Spelling numbers_;
+  std::optional<uint32_t> nested_at_most_;
 };
 
 }  // namespace cfgmask

@@ -4,6 +4,7 @@
 
 #include "regex/endless.h"
 #include "schema/deferred_schema.h"
+#include "schema/indented_schema.h"
 #include "schema/text_names.h"
 
 namespace cfgmask {
@@ -31,15 +32,38 @@ void DeferredSchema::enter(const DeferredAdditions& to) {
   regexes_ = &to.regexes;
 }
 
+DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole,
+                               uint32_t depth)
+    : kept_(std::move(parts)),
+      whole_(&whole),
+      depth_(depth),
+      parts_(*kept_),
+      schema_(*parts_.schema),
+      scope_(scope),
+      forks_(schema_),
+      array_forks_(schema_) {}
+
 Symbol DeferredSchema::start(const DeferredAdditions& to) {
   enter(to);
-  const auto& [has_endless_keys, has_endless_items, with_many_states] = schema_.overview();
+  if (!has_marks()) make_marks();
+  const Symbol start{form_ ? form_start() : rule_of(schema_.root())};
+  for (PlainValueId id : schema_.overview().with_many_states) {
+    const uint32_t rule = Symbol{rule_of(id)}.index();
+    if (grammar_->nonterminals[rule].is_deferred) define(rule);
+  }
+  return start;
+}
+
+void DeferredSchema::make_marks() {
+  if (whole_ != nullptr) return make_marks_of_lines();
+  const bool has_endless_keys = schema_.overview().has_endless_keys;
+  const bool has_endless_items = schema_.overview().has_endless_items;
   const auto opening = [&](const char* text, const JsonMarks::Regex& regex, bool has_role) {
-    return mark(text, regex, has_role && to.has_key_roles ? KeyRole::kOpens : KeyRole::kNone);
+    return mark(text, regex, has_role && to_->has_key_roles ? KeyRole::kOpens : KeyRole::kNone);
   };
   const auto closing = [&](const char* text, const JsonMarks::Regex& empty, const JsonMarks::Regex& other,
                            bool has_role) {
-    const KeyRole role = has_role && to.has_key_roles ? KeyRole::kCloses : KeyRole::kNone;
+    const KeyRole role = has_role && to_->has_key_roles ? KeyRole::kCloses : KeyRole::kNone;
     return Closing{mark(text, empty, role), mark(text, other, role)};
   };
   const JsonMarks& marks = parts_.layout->marks;
@@ -49,12 +73,6 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
   close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
   comma_ = mark(",", marks.comma);
   colon_ = mark(":", marks.colon);
-  const Symbol start{form_ ? form_start() : rule_of(schema_.root())};
-  for (PlainValueId id : with_many_states) {
-    const uint32_t rule = Symbol{rule_of(id)}.index();
-    if (grammar_->nonterminals[rule].is_deferred) define(rule);
-  }
-  return start;
 }
 
 void DeferredSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
@@ -74,7 +92,7 @@ std::vector<Symbol> DeferredSchema::after_key(uint32_t object, uint32_t member, 
   if (is_of_fork(object)) return symbols(after_text(fork_choices_[object - first_fork()], member));
   const uint32_t level = object - to.first_object;
   const auto value = object_at(level).members[member].value;
-  return {Symbol{colon_}, Symbol{symbol_of(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
+  return {Symbol{colon_}, Symbol{symbol_inside(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
 }
 
 uint32_t DeferredSchema::terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) {
@@ -163,12 +181,18 @@ RegexId DeferredSchema::fixed(const std::vector<std::string>& texts) {
   }
   RegexStore& r = *regexes_;
   const RegexId others = r.key_set(std::move(of[1]));
-  return r.alternation({r.key_set(std::move(of[0])), r.json_string(others, JsonEscapes::kLiteral)});
+  return r.alternation({r.key_set(std::move(of[0])), with_escapes(r.json_string(others, JsonEscapes::kLiteral))});
 }
 
 // The same as one string, of which values can be taken away.
 RegexId DeferredSchema::listed(const std::vector<std::string>& texts) {
-  return regexes_->json_string(regexes_->key_set(texts), JsonEscapes::kLiteral);
+  return with_escapes(regexes_->json_string(regexes_->key_set(texts), JsonEscapes::kLiteral));
+}
+
+// A JSON string with the escapes of the layout. Other regexes stay as they are.
+RegexId DeferredSchema::with_escapes(RegexId string) {
+  if (!parts_.layout->has_canonical_strings || regexes_->kind(string) != RegexKind::kJsonString) return string;
+  return regexes_->json_string(regexes_->json_body(string), JsonEscapes::kCanonical);
 }
 
 // Exactly this string. The text is one of the schema's own.
@@ -215,10 +239,11 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
       return regexes_->literal(terminal.name);
     case PlainSchema::Spelling::kAnyString:
     case PlainSchema::Spelling::kText:
-      return regexes_->json_string(schema_.text_regex(terminal, *regexes_), JsonEscapes::kAny);
+      return with_escapes(regexes_->json_string(schema_.text_regex(terminal, *regexes_), JsonEscapes::kAny));
     case PlainSchema::Spelling::kListed:
       if (distinct) return listed(terminal.listed);
-      return terminal.large ? terminal.large->regex(*regexes_) : fixed(terminal.listed);
+      return terminal.large ? terminal.large->regex(*regexes_, parts_.layout->has_canonical_strings)
+                            : fixed(terminal.listed);
     case PlainSchema::Spelling::kNumbers: {
       if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.layout->numbers);
       using Exponents = NumberSet::Exponents;
@@ -227,7 +252,7 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
     case PlainSchema::Spelling::kOutside:
       break;
   }
-  return schema_.outside(terminal).regex->in(*regexes_);
+  return with_escapes(schema_.outside(terminal).regex->in(*regexes_));
 }
 
 // A value as one symbol: a scalar that is one terminal is that terminal.
@@ -252,7 +277,7 @@ void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   const auto together = schema_.together(id);
   if (together) add_scalars(rule, together);
   // What is known of many alternatives together is of keys that are kept as texts.
-  if (const auto large = to_->has_key_roles ? schema_.large_union(id) : nullptr) {
+  if (const auto large = to_->has_key_roles && is_roomy() ? schema_.large_union(id) : nullptr) {
     add_large(rule, *large);
     add_either(rule, large->rest);
   } else {
@@ -264,7 +289,7 @@ void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
 
 void DeferredSchema::add_scalars(uint32_t rule, const std::shared_ptr<const ScalarsTogether>& scalars) {
   if (scalars->texts) {
-    const RegexId strings = regexes_->json_string(regexes_->prefixed(scalars->texts), JsonEscapes::kAny);
+    const RegexId strings = with_escapes(regexes_->json_string(regexes_->prefixed(scalars->texts), JsonEscapes::kAny));
     add_alternative(rule, Symbols{add_terminal(strings, "STRING")});
   }
   if (const auto numbers = ScalarsTogether::numbers(scalars, parts_.layout->numbers))
@@ -275,11 +300,11 @@ void DeferredSchema::add_either(uint32_t rule, const std::vector<PlainValueId>& 
   std::vector<PlainValueId> objects;
   std::vector<PlainValueId> arrays;
   for (PlainValueId alternative : alternatives) {
-    if (!schema_.is_live(alternative)) continue;
+    if (!schema_.is_live(alternative, room())) continue;
     const PlainValueId id = schema_.resolved(alternative);
     if (alternatives.size() >= ObjectForks::kMany && is_open_object(id)) {
       objects.push_back(id);
-    } else if (alternatives.size() >= ObjectForks::kMany && ArrayForks::takes(schema_, id)) {
+    } else if (alternatives.size() >= ObjectForks::kMany && is_roomy() && ArrayForks::takes(schema_, id)) {
       arrays.push_back(id);
     } else {
       add_alternative(rule, Symbols{symbol_of(id)});
@@ -318,7 +343,8 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
     return;
   }
   if (least == 0) add_alternative(state, Symbols{close.empty});
-  Symbols whole = body;
+  Symbols whole = separated(false);
+  whole.insert(whole.end(), body.begin(), body.end());
   if (most > 1) whole.push_back(further(least == 0 ? 0 : least - 1, most == kUnbounded ? kUnbounded : most - 1));
   whole.push_back(close.further);
   add_alternative(state, whole);
@@ -331,7 +357,12 @@ std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> 
   const uint32_t scope = builder.scope(parts->layout->ignore_once);
   if (parts->layout->ignored != nullptr)
     builder.ignore(scope, builder.portable(*parts->layout->ignored).value, parts->layout->ignored_name, {});
-  auto schema = std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens));
+  std::shared_ptr<DeferredPart> schema;
+  if (parts->layout->indent) {
+    schema = std::make_shared<IndentedSchema>(std::move(parts), scope);
+  } else {
+    schema = std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens));
+  }
   return {builder.defer(std::move(schema), place), scope};
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,9 @@ struct PlainLayout {
   std::shared_ptr<const PortableRegex> ignored = nullptr;  // what may stand between lexemes; or null
   std::string ignored_name = {};
   bool ignore_once = false;
+  std::optional<uint32_t> indent =
+      std::nullopt;                    // of each line, in blanks; the marks are then written as lines want it
+  bool has_canonical_strings = false;  // each string in the one spelling of RFC 8785
 };
 
 // A schema, and how it is written.

@@ -18,6 +18,9 @@ namespace cfgmask {
 
 namespace {
 
+// Of what is in an array or object that is nested no deeper than this.
+uint32_t depth_inside(uint32_t depth) { return depth == kUnbounded ? depth : depth - 1; }
+
 // Alternatives of alternatives that are looked through when two sets are compared.
 constexpr size_t kMostParts = 256;
 // Schemas that need each other in so many circles are left to the general way.
@@ -435,7 +438,9 @@ PlainSchema::Held PlainSchema::held(const Object& object, uint32_t name) const {
   return {!object.has_classes(), object.others};
 }
 
-bool PlainSchema::can_be(const Object& object) const {
+bool PlainSchema::can_be(const Object& object, uint32_t depth) const {
+  if (depth == 0) return false;
+  const auto is_live = [&](PlainValueId id) { return this->is_live(id, depth_inside(depth)); };
   size_t n_possible = 0;
   for (const Member& member : object.members) {
     if (is_live(member.value)) {
@@ -449,7 +454,7 @@ bool PlainSchema::can_be(const Object& object) const {
                                           [&](const KeyClass& c) { return is_live(c.value); });
   if (!more && n_possible < object.minimum) return false;
   if (object.witnesses.empty()) return true;
-  if (object.has_valued_witnesses()) return can_be_met(object);
+  if (object.has_valued_witnesses()) return can_be_met(object, depth);
   return more || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
            return std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
              return is_live(member.value) && witness.admits(member.name);
@@ -458,24 +463,25 @@ bool PlainSchema::can_be(const Object& object) const {
 }
 
 template <class Shape>
-bool PlainSchema::can_be_met(const Shape& shape) const {
+bool PlainSchema::can_be_met(const Shape& shape, uint32_t depth) const {
   const CommonValue both = [this](PlainValueId a, PlainValueId b) { return common(a, b); };
-  return cfgmask::can_be_met(shape, both, [this](PlainValueId id) { return is_live(id); });
+  return cfgmask::can_be_met(shape, both, [&](PlainValueId id) { return is_live(id, depth_inside(depth)); });
 }
 
-bool PlainSchema::has_value(const Value& value) const {
+bool PlainSchema::has_value(const Value& value, uint32_t depth) const {
   if (!value.terminals.empty()) return true;
-  if (std::any_of(value.alternatives.begin(), value.alternatives.end(), [&](PlainValueId id) { return is_live(id); }))
-    return true;
-  if (value.object && can_be(*value.object)) return true;
-  return value.array && can_be(*value.array);
+  const auto is_live = [&](PlainValueId id) { return this->is_live(id, depth); };
+  if (std::any_of(value.alternatives.begin(), value.alternatives.end(), is_live)) return true;
+  if (value.object && can_be(*value.object, depth)) return true;
+  return value.array && can_be(*value.array, depth);
 }
 
-bool PlainSchema::can_be(const Array& array) const {
-  if (!array.witnesses.empty()) return can_be_met(array);
+bool PlainSchema::can_be(const Array& array, uint32_t depth) const {
+  if (depth == 0) return false;
+  if (!array.witnesses.empty()) return can_be_met(array, depth);
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
-    if (!item || !is_live(*item)) return false;
+    if (!item || !is_live(*item, depth_inside(depth))) return false;
   }
   return true;
 }
@@ -504,18 +510,32 @@ std::vector<PlainValueId> PlainSchema::reached() const {
   return found;
 }
 
-bool PlainSchema::find_live() {
-  live_.assign(values_.size(), false);
+bool PlainSchema::find_live() { return find_live(live_, kUnbounded); }
+
+bool PlainSchema::find_live_to(uint32_t depth) {
+  while (flat_.size() <= depth) {
+    const auto next = static_cast<uint32_t>(flat_.size());
+    flat_.emplace_back();
+    if (!find_live(flat_.back(), next)) return false;
+    if (flat_.back() != live_) continue;
+    flat_.pop_back();
+    break;
+  }
+  return true;
+}
+
+bool PlainSchema::find_live(std::vector<bool>& live, uint32_t depth) {
+  live.assign(values_.size(), false);
   const std::vector<PlainValueId> all = reached();
   for (int round = 0; round < kMaxRounds; ++round) {
     bool changed = false;
     for (PlainValueId id : all) {
-      if (is_live(id)) continue;
+      if (live[id.value]) continue;
       const Value& value = at(id);
       // How few keys meet all of them takes more than a look.
       if (value.terminals.empty() && value.object && value.object->has_few_keys_for_witnesses()) return false;
-      live_[id.value] = has_value(value);
-      changed = changed || is_live(id);
+      live[id.value] = has_value(value, depth);
+      changed = changed || live[id.value];
     }
     if (!changed && round > 0) return true;
   }

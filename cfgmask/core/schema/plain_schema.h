@@ -321,11 +321,17 @@ class PlainSchema {
   // Finds out which of the sets that the root reaches have a value; false where that takes more than some looks at
   // each.
   bool find_live();
-  // Known after `find_live`.
-  bool is_live(PlainValueId id) const { return live_[id.value]; }
-  // Whether some value has this shape: a union may be live though its objects are not.
-  bool can_be(const Array& array) const;
-  bool can_be(const Object& object) const;
+  // Finds out the same of values in which arrays and objects are nested so deep, for each depth up to this one.
+  bool find_live_to(uint32_t depth);
+  // Known after `find_live`; `depth`: of values that are nested no deeper, known after `find_live_to`.
+  bool is_live(PlainValueId id, uint32_t depth = kUnbounded) const {
+    return (depth < flat_.size() ? flat_[depth] : live_)[id.value];
+  }
+  // Whether each of the sets that have a value has one that is nested no deeper.
+  bool is_roomy(uint32_t depth) const { return depth >= flat_.size(); }
+  // Whether some value has this shape, and is nested no deeper: a union may be live though its objects are not.
+  bool can_be(const Array& array, uint32_t depth = kUnbounded) const;
+  bool can_be(const Object& object, uint32_t depth = kUnbounded) const;
   // What an object has to hold at a key that is `name`; none: it cannot have such a key; unknown where classes of keys
   // may have it.
   struct Held {
@@ -346,9 +352,10 @@ class PlainSchema {
   bool told_apart(const Object& a, const Object& b, Look look) const;
   bool told_apart(const Array& a, const Array& b, Look look) const;
   std::vector<std::string> few_texts(const Terminal& terminal) const;
-  bool has_value(const Value& value) const;
+  bool find_live(std::vector<bool>& live, uint32_t depth);
+  bool has_value(const Value& value, uint32_t depth) const;
   template <class Shape>
-  bool can_be_met(const Shape& shape) const;
+  bool can_be_met(const Shape& shape, uint32_t depth) const;
   // What the root reaches; but in circles, what a value holds comes before it.
   std::vector<PlainValueId> reached() const;
   // The terminal with these strings or numbers, made if it is new.
@@ -361,6 +368,7 @@ class PlainSchema {
   ChunkedVector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;
+  std::vector<std::vector<bool>> flat_;  // the same by depth, where that is less
   Interner contents_;
   std::vector<PlainValueId> by_content_;  // by the number of its content
   std::vector<uint32_t> content_;         // working memory

@@ -28,7 +28,7 @@ std::optional<bool> all_hold(const Range& range, F holds) {
 }  // namespace
 
 std::optional<bool> FormReading::fits(RegexStore* r) const {
-  if (parts_.layout->ignored != nullptr) return false;
+  if (parts_.layout->ignored != nullptr || parts_.layout->indent) return false;
   const auto found = objects();
   if (found.empty()) return false;
   return all_hold(found, [&](const auto& object) -> std::optional<bool> {
