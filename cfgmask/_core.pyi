@@ -470,6 +470,9 @@ class SchemaForm:
     pad        may stand around strings with conditions
     has_gaps   whether white space may stand before each member and after the last one
     has_python_words  whether null, true and false may be written as Python does
+    values     what is not written as text: arrays and objects, as "json" or as literals of Python ("python inside");
+               all values, as such literals ("python"); or the outermost object, too ("python object")
+    separator  between members
     """
 
     def __init__(
@@ -481,6 +484,8 @@ class SchemaForm:
         pad: str,
         has_gaps: bool,
         has_python_words: bool,
+        values: str,
+        separator: str,
     ) -> None: ...
 
 class PlainReader:

@@ -1279,12 +1279,19 @@ SchemaForm::Pieces pieces_of(const PyPieces& pieces) {
 }
 
 void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::string end, const PyPieces& after_end,
-                     std::string stop, std::string pad, bool has_gaps, bool has_python_words) {
+                     std::string stop, std::string pad, bool has_gaps, bool has_python_words, const std::string& values,
+                     std::string separator) {
+  const std::array<std::string_view, 4> all_values{"json", "python inside", "python", "python object"};
+  const auto chosen = std::find(all_values.begin(), all_values.end(), values);
+  if (chosen == all_values.end()) throw nb::value_error("no such values");
   if (keys.size() != 1 && keys.size() != SchemaForm::kKinds) throw nb::value_error("keys are of one kind or of six");
   std::vector<SchemaForm::Pieces> made;
   for (const PyPieces& pieces : keys) made.push_back(pieces_of(pieces));
-  new (self) SchemaForm{std::move(made), std::move(end), pieces_of(after_end), std::move(stop),
-                        std::move(pad),  has_gaps,       has_python_words};
+  new (self) SchemaForm{std::move(made),      std::move(end),
+                        pieces_of(after_end), std::move(stop),
+                        std::move(pad),       has_gaps,
+                        has_python_words,     static_cast<SchemaForm::Values>(chosen - all_values.begin()),
+                        std::move(separator)};
 }
 
 // Keys that not every form writes, and whether there may be none.
@@ -1338,7 +1345,7 @@ void bind_plain_schema(nb::module_& m) {
   nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading);
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
-           "has_python_words"_a);
+           "has_python_words"_a, "values"_a, "separator"_a);
   nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
            "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "canonical_strings"_a);

@@ -1,7 +1,7 @@
 """Forms of arguments as the core has them: the rules of a tool are made when a text first reaches it.
 
 The core writes what most tools have: objects whose keys have names, in forms that leave arrays and objects in them to
-JSON. `in_form` writes everything else, at once.
+JSON or to literals of Python. `in_form` writes everything else, at once.
 """
 
 from __future__ import annotations
@@ -41,17 +41,31 @@ class CoreForm:
 def core_form(name: str, markers: frozenset[str]) -> CoreForm | None:
     """The form of a name, with these markers written by id; None if the core does not write it."""
     form = FORMS[name]
-    is_tagged = form.strings == "raw" and form.nested == "json" and "$key" not in form.end
-    if not is_tagged or form.open or form.close or form.separator or form.quotes or form.words == "python":
+    values = _values(name, form)
+    if values is None:
         return None
     by_id = tuple(sorted(markers.intersection(form.markers), key=len, reverse=True))
     end = _pieces(form.end, by_id)
-    first = end.pop(0)[1] if end[0][0] == "text" else ""
+    first = end.pop(0)[1] if end and end[0][0] == "text" else ""
     keys = [_key(form, kind, by_id) for kind in (_KINDS if form.has_kinds else _KINDS[:1])]
     stop = form.stop(form.end)
-    core = _core.SchemaForm(keys, first, end, stop, form.pad, form.has_gaps, form.words == "either")
+    has_python_words = form.words == "either"
+    core = _core.SchemaForm(keys, first, end, stop, form.pad, form.has_gaps, has_python_words, values, form.separator)
     # No character of a key is a line break.
     return CoreForm(core, by_id, re.compile(f"(?:(?:{form.key_chars})+\n)*"))
+
+
+def _values(name: str, form: Form) -> str | None:
+    """The values that the core does not write as text; None for forms that it does not write."""
+    if name == "python":
+        return "python object"
+    if form.open or form.close or form.quotes or "$key" in form.end:
+        return None
+    if form.strings == "python":
+        return "python" if form.nested == "python" and form.words == "either" and not form.end else None
+    if form.strings != "raw" or form.separator or form.words == "python":
+        return None
+    return {"json": "json", "python": "python inside"}.get(form.nested)
 
 
 def may_be_empty_in(schemas: Sequence[PlainSchema], form: CoreForm) -> list[bool | None]:

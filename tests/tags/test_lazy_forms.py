@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR
@@ -17,11 +19,13 @@ from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import Each, Marker, Schema, Sequence, Slot, Text
 from cfgmask.tags.token_ids import NO_TOKENS, ids_of
+from tests.json_schema.random_schemas import SCHEMAS as RANDOM
 
 OBJECT = {"type": "object", "additionalProperties": False}
 
-# Every form that leaves arrays and objects to JSON is written by the core.
-LAZY = sorted(name for name, form in FORMS.items() if form.nested == "json" and form.strings == "raw")
+# Every form that leaves arrays and objects to JSON or Python is written by the core.
+LAZY = sorted(name for name, form in FORMS.items() if form.nested in ("json", "python") or name == "python")
+PYTHON = ("python", "python_call", "seed_xml")
 
 SCHEMAS: dict[str, Any] = {
     "strings": {**OBJECT, "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]},
@@ -66,11 +70,74 @@ SCHEMAS: dict[str, Any] = {
     },
     "none": {**OBJECT, "properties": {}},
 }
+# Values of several kinds inside of others, as JSON or as literals of Python.
+INSIDE: dict[str, Any] = {
+    "strings": {"type": "string"},
+    "listed strings": {"enum": ["a", "it's", 'say "x"', "back\\slash", "line\nbreak", "é\x7f", ""]},
+    "a pattern": {"type": "string", "pattern": "^[a'\"\\\\\n]+$"},
+    "a length": {"type": "string", "minLength": 1, "maxLength": 3},
+    "a format": {"type": "string", "format": "date"},
+    "words": {"type": ["boolean", "null"]},
+    "numbers": {"type": "number", "minimum": -1.5, "maximum": 12},
+    "listed numbers": {"enum": [1, 1.5, 100, -3, True, None]},
+    "different strings": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+    "different values": {"type": "array", "items": {"enum": ["a", "b'", 1, True, None]}, "uniqueItems": True},
+    "two of three": {"type": "array", "items": {"enum": ["a", "b", "c"]}, "minItems": 2, "uniqueItems": True},
+    "different scalars": {
+        "type": "array",
+        "items": {"type": ["string", "number", "boolean", "null"]},
+        "uniqueItems": True,
+        "minItems": 1,
+    },
+    "items by position": {"type": "array", "prefixItems": [{"type": "string"}, {"const": 1}], "maxItems": 3},
+    "an array that contains": {"type": "array", "items": {"type": "integer"}, "contains": {"const": 1}},
+    "an array of few": {"type": "array", "items": {"type": "boolean"}, "minItems": 2, "maxItems": 3},
+    "undeclared keys": {"type": "object", "properties": {"a": {"type": "integer"}}},
+    "undeclared keys of a kind": {"type": "object", "additionalProperties": {"type": "integer"}},
+    "so many keys": {
+        "type": "object",
+        "additionalProperties": {"type": "null"},
+        "minProperties": 2,
+        "maxProperties": 3,
+    },
+    "so many members": {
+        **OBJECT,
+        "properties": {key: {"type": "null"} for key in "abcd"},
+        "minProperties": 2,
+        "maxProperties": 3,
+    },
+    "keys of a pattern": {
+        "type": "object",
+        "patternProperties": {"^x": {"type": "null"}},
+        "additionalProperties": False,
+    },
+    "names of a kind": {"type": "object", "propertyNames": {"maxLength": 2}},
+    "no key that can be written": {
+        "type": "object",
+        "patternProperties": {"^'": {"type": "null"}},
+        "additionalProperties": False,
+    },
+    "no such key": {"type": "object", "properties": {"a": False}},
+    "required keys": {**OBJECT, "properties": {key: {"type": "null"} for key in "abc"}, "required": ["b"]},
+    "unusual keys": {**OBJECT, "properties": {key: {"type": "null"} for key in ("a b", "é", "[", "</f>", "x-y")}},
+    "many objects": {"anyOf": [{**OBJECT, "properties": {"k": {"const": f"k{n}"}, "n": {}}} for n in range(20)]},
+    "many arrays": {"anyOf": [{"type": "array", "prefixItems": [{"const": f"k{n}"}]} for n in range(20)]},
+    "many scalars": {"anyOf": [{"type": "string", "pattern": f"^a{n}b+$"} for n in range(20)]},
+    "objects and scalars": {"anyOf": [{"type": ["object", "string", "array"]}, {"const": 1}]},
+    "an array of objects": {"type": "array", "items": {**OBJECT, "properties": {"a": {"type": "string"}}}},
+}
 # Some have undeclared keys, bounds on their number, or a key that cannot be written.
 EAGER: dict[str, Any] = {
     "undeclared keys": {"type": "object", "properties": {"a": {"type": "integer"}}},
     "a minimum": {**OBJECT, "properties": {"a": {}, "b": {}}, "minProperties": 1},
     "the end in a string": {**OBJECT, "properties": {"a": {"const": "</parameter>"}, "b": {}}},
+}
+# Values with which the rules of a tool are made at once, in some forms.
+NOT_LAZY = {
+    # A dead end in literals of Python.
+    "no key that can be written": PYTHON,
+    # Conditions on several items at once.
+    "an array that contains": ("seed_xml", "qwen_xml"),
 }
 MARKERS = sorted({marker for form in FORMS.values() for marker in form.markers})
 TOKENS = [
@@ -89,6 +156,11 @@ TOKENS = [
         b"]]",
         b"true",
         b"x\n",
+        b"', ",
+        b"['",
+        b": '",
+        b"{'a",
+        b"True, ",
         b'">',
     ),
 ]
@@ -126,7 +198,7 @@ def compare(made: GrammarIR, vocabulary: cfgmask.Vocabulary, seed: int, n_walks:
                 break
             forced = [len(matcher.forced_bytes()) for matcher in matchers]
             assert forced[0] == forced[1]
-            liked = [t for t in masks[0] if t >= 256 or vocabulary.tokens[t] in b'<>/{}[]"=\n1x,:']
+            liked = [t for t in masks[0] if t >= 256 or vocabulary.tokens[t] in b"<>/{}[]\"=\n1x,:' "]
             token = choose.choice(liked if liked and choose.random() < 0.8 else masks[0])
             for matcher in matchers:
                 matcher.advance(token)
@@ -150,16 +222,61 @@ def allowed(matcher: cfgmask.Matcher, vocabulary: cfgmask.Vocabulary) -> list[in
 def test_masks(name: str, form: str) -> None:
     for vocabulary in (WITHOUT, WITH):
         made = rules(SCHEMAS[name], form, vocabulary)
-        # Without white space between members, no members are no text at all.
-        assert len(parts_of(made)) == (1 if name != "none" or FORMS[form].has_gaps else 0)
+        # Without white space between members or brackets, no members are no text at all.
+        has_text = name != "none" or FORMS[form].has_gaps or form == "python"
+        assert len(parts_of(made)) == (1 if has_text else 0)
         assert compare(made, vocabulary, len(name), 3, 50)
+
+
+@pytest.mark.parametrize("form", [*PYTHON, "qwen_xml"])
+@pytest.mark.parametrize("name", INSIDE)
+def test_values_inside(name: str, form: str) -> None:
+    value = INSIDE[name]
+    arguments = {"a": value, "b": {"type": "array", "items": value}, "c": {**OBJECT, "properties": {"a": value}}}
+    schema = {**OBJECT, "properties": arguments}
+    made = rules(schema, form, WITHOUT)
+    assert len(parts_of(made)) == (0 if form in NOT_LAZY.get(name, ()) else 1)
+    assert compare(made, WITHOUT, len(name), 6, 60)
+
+
+@settings(max_examples=30)
+@given(RANDOM, RANDOM, RANDOM, st.sampled_from(LAZY), st.integers(0, 2**32))
+def test_random_schemas(one: Any, two: Any, three: Any, form: str, seed: int) -> None:
+    inside = {"type": "array", "items": two}
+    schema = {**OBJECT, "properties": {"a": one, "b": inside, "c": three}, "required": ["c"]}
+    try:
+        made = rules(schema, form, WITHOUT)
+    except cfgmask.GrammarError:
+        return
+    event(f"parts: {len(parts_of(made))}")
+    try:
+        compare(made, WITHOUT, seed, 2, 40)
+    except cfgmask.LimitExceeded:
+        event("a limit")
+
+
+@pytest.mark.parametrize("form", PYTHON)
+def test_keys_that_are_no_literals_inside(form: str) -> None:
+    for name in ("it's", 'a"b', "a\\b", "a\nb", "\x7f", "\x85", ""):
+        schema = {**OBJECT, "properties": {"a": {**OBJECT, "properties": {name: {}}}}}
+        with pytest.raises(cfgmask.GrammarError) as raised:
+            cfgmask.compile(cfgmask.Grammar(rules(schema, form, WITHOUT)), WITHOUT)
+        assert [d.code for d in raised.value.diagnostics] == ["schema-form-key"]
+
+
+@pytest.mark.parametrize("form", LAZY)
+def test_hundreds_of_alternatives(form: str) -> None:
+    """More than the core looks at, of which the last has a key of its own."""
+    objects = [{**OBJECT, "properties": {"a": {"const": n}}, "required": ["a"]} for n in range(300)]
+    schema = {"anyOf": [*objects, {**OBJECT, "properties": {"z": {}}, "required": ["z"]}]}
+    assert compare(rules(schema, form, WITHOUT), WITHOUT, 1, 2, 45)
 
 
 @pytest.mark.parametrize("form", LAZY)
 @pytest.mark.parametrize("name", EAGER)
 def test_what_the_core_does_not_write(name: str, form: str) -> None:
     made = rules(EAGER[name], form, WITH)
-    assert name == "the end in a string" or not parts_of(made)
+    assert name == "the end in a string" or form == "python" or not parts_of(made)
     assert compare(made, WITH, 1, 2, 30)
 
 

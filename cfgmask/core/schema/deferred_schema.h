@@ -52,7 +52,7 @@ class DeferredSchema : public DeferredPart {
   static bool has_keys(const PlainSchema& schema) {
     return schema.overview().has_endless_keys || schema.overview().has_endless_items;
   }
-  bool has_keys() const override { return has_keys(schema_); }
+  bool has_keys() const override { return !writes_python_ && has_keys(schema_); }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
   void define_terminal(uint32_t index, const DeferredAdditions& to) override;
@@ -155,6 +155,8 @@ class DeferredSchema : public DeferredPart {
   friend class IndentedSchema;
 
   void enter(const DeferredAdditions& to);
+  // Whether a matcher may keep keys and strings as texts, which it reads as JSON.
+  bool may_keep_texts() const { return to_->has_key_roles && !writes_python_; }
 
   // ---- indented text (indented_schema.h)
   // How deep what stands here may be nested, and what is inside of its brackets, if it may have any.
@@ -189,6 +191,7 @@ class DeferredSchema : public DeferredPart {
   uint32_t new_terminal(uint32_t index, bool distinct, KeyRole role = KeyRole::kNone);
   std::string terminal_name(const PlainSchema::Terminal& terminal) const;
   RegexId regex_of(const PlainSchema::Terminal& terminal, bool distinct);
+  RegexId python_regex_of(const PlainSchema::Terminal& terminal, bool distinct);
   uint32_t symbol_of(PlainValueId id);
   uint32_t rule_of(PlainValueId id);
   void add_rules(uint32_t rule, PlainValueId id);
@@ -281,6 +284,7 @@ class DeferredSchema : public DeferredPart {
   // ---- forms
   uint32_t form_start();
   void add_form_object(uint32_t start, const PlainSchema::Object& object, const FormReading& reading);
+  std::optional<uint32_t> form_end(uint32_t n_members);
   Symbols form_member(const PlainSchema::Member& member, const FormReading& reading);
   void add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, std::string_view key);
   uint32_t form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
@@ -290,6 +294,7 @@ class DeferredSchema : public DeferredPart {
 
   std::shared_ptr<const PlainSchemaParts> kept_;
   const std::shared_ptr<const SchemaForm> form_;
+  const bool writes_python_ = false;  // whether values are literals of Python
   const std::vector<uint32_t> form_tokens_;
   IndentedSchema* const whole_ = nullptr;  // where text is indented
   const uint32_t depth_ = 0;               // the brackets around it

@@ -66,7 +66,7 @@ DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
 }
 
 DeferredSchema::Kept DeferredSchema::find_kept_strings(PlainValueId array) {
-  if (!to_->has_key_roles) return Kept::kInSet;
+  if (!may_keep_texts()) return Kept::kInSet;
   const auto is_endless = [&](const PlainSchema::Terminal& t) {
     if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
     return t.spelling == PlainSchema::Spelling::kText &&

@@ -7,49 +7,76 @@
 
 namespace cfgmask {
 
-// The outermost objects in the form. Their rules are few, so they are made at once; arrays and objects in them are
-// JSON, whose rules are made as texts come to them. None of the rules has the empty text, which is the caller's matter.
+// The outermost objects in the form. Their rules are few, so they are made at once; those of arrays and objects in them
+// are made as texts come to them. None of the rules has the empty text, which is the caller's matter.
 uint32_t DeferredSchema::form_start() {
   const FormReading reading(parts_, *form_);
   gap_ = add_terminal(FormReading::space(*regexes_, 1), "WHITESPACE");
   grammar_->terminals.back().nullable = true;
   const uint32_t start = add_nonterminal(kFirstDeferredOrder);
+  if (form_->values == SchemaForm::Values::kPythonObject) {
+    const FormReading::Values objects = reading.of_kind(reading.values(schema_.root()), PlainSchema::kObject);
+    for (uint32_t object : form_brackets(schema_.root(), objects, reading)) add_alternative(start, Symbols{object});
+    return start;
+  }
   for (const auto& object : reading.objects()) add_form_object(start, *object, reading);
   return start;
 }
 
-// Each state, so many of the members passed, is a rule.
+// Each state, so many of the members passed and whether any is written, is a rule.
 void DeferredSchema::add_form_object(uint32_t start, const PlainSchema::Object& object, const FormReading& reading) {
   const auto members = reading.members(object);
   const auto n_members = static_cast<uint32_t>(members.size());
-  std::optional<uint32_t> rest;
-  if (form_->has_gaps) {
-    rest = add_nonterminal(kFirstState + n_members);
-    add_alternative(*rest, Symbols{add_terminal(FormReading::space(*regexes_, 1), "WHITESPACE")});
-  }
+  const bool has_separator = !form_->separator.empty();
+  // After none and after some, which are the same without separators.
+  std::array<std::optional<uint32_t>, 2> rest;
+  rest[0] = rest[1] = form_end(n_members);
   bool may_end = true;
   for (uint32_t i = n_members; i-- > 0;) {
-    const uint32_t state = add_nonterminal(kFirstState + i);
-    Symbols taken = form_member(members[i], reading);
-    if (may_end) add_alternative(state, taken);
-    if (rest) {
-      taken.push_back(*rest);
-      add_alternative(state, taken);
-      if (!members[i].required) add_alternative(state, Symbols{*rest});
+    const Symbols member = form_member(members[i], reading);
+    std::array<std::optional<uint32_t>, 2> states;
+    for (const bool some : {false, true}) {
+      if (some && !has_separator) {
+        states[1] = states[0];
+        continue;
+      }
+      const uint32_t state = add_nonterminal(kFirstState + i);
+      Symbols taken;
+      if (some) add_pieces(taken, {{SchemaForm::Piece::Kind::kText, form_->separator}}, {});
+      taken.insert(taken.end(), member.begin(), member.end());
+      if (may_end) add_alternative(state, taken);
+      if (rest[1]) {
+        taken.push_back(*rest[1]);
+        add_alternative(state, taken);
+      }
+      if (rest[some] && !members[i].required) add_alternative(state, Symbols{*rest[some]});
+      states[some] = state;
     }
     may_end = may_end && !members[i].required;
-    rest = state;
+    rest = states;
   }
-  if (rest) add_alternative(start, Symbols{*rest});
+  if (rest[0]) add_alternative(start, Symbols{*rest[0]});
+}
+
+// What comes after all members, but for nothing.
+std::optional<uint32_t> DeferredSchema::form_end(uint32_t n_members) {
+  if (!form_->has_gaps) return std::nullopt;
+  const uint32_t end = add_nonterminal(kFirstState + n_members);
+  add_alternative(end, Symbols{add_terminal(FormReading::space(*regexes_, 1), "WHITESPACE")});
+  return end;
 }
 
 DeferredSchema::Symbols DeferredSchema::form_member(const PlainSchema::Member& member, const FormReading& reading) {
   Symbols taken;
   if (form_->has_gaps) taken.push_back(gap_);
-  const FormReading::Values values = reading.values(member.value);
   const std::string& name = schema_.name_at(member.name);
+  if (!form_->has_kinds()) add_pieces(taken, form_->keys[0], name);
+  if (!form_->has_text()) {
+    taken.push_back(symbol_of(member.value));
+    return taken;
+  }
+  const FormReading::Values values = reading.values(member.value);
   if (!form_->has_kinds()) {
-    add_pieces(taken, form_->keys[0], name);
     taken.push_back(form_value(member.value, PlainSchema::kAnyKind, values, reading));
     return taken;
   }
@@ -125,7 +152,7 @@ uint32_t DeferredSchema::make_form_value(PlainValueId id, const FormReading::Val
   return either;
 }
 
-// Arrays and objects as JSON writes them.
+// Arrays and objects as JSON or Python writes them.
 DeferredSchema::Symbols DeferredSchema::form_brackets(PlainValueId id, const FormReading::Values& values,
                                                       const FormReading& reading) {
   if (values.brackets.empty()) return {};

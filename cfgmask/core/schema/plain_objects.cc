@@ -1,12 +1,13 @@
 #include <algorithm>
 
 #include "schema/deferred_schema.h"
+#include "schema/python_literals.h"
 
 namespace cfgmask {
 
 DeferredSchema::Kept DeferredSchema::kept_keys(const PlainSchema::Object& object) {
   if (!object.may_repeat_others()) return Kept::kNowhere;
-  if (object.counts_others() || !to_->has_key_roles) return Kept::kInSet;
+  if (object.counts_others() || !may_keep_texts()) return Kept::kInSet;
   return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
 }
 
@@ -38,8 +39,8 @@ uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys,
   std::vector<RegexId> conditions{schema_.keys_regex(keys, r)};
   if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
-  return add_terminal(with_escapes(r.json_string(body, JsonEscapes::kAny)), "KEY", seen == Kept::kInSet,
-                      seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
+  const RegexId strings = writes_python_ ? python_keys(body, r) : with_escapes(r.json_string(body, JsonEscapes::kAny));
+  return add_terminal(strings, "KEY", seen == Kept::kInSet, seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
 }
 
 // A key that is no member, and its value; one rule where there are several kinds.
@@ -163,8 +164,9 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
     const auto next = std::lower_bound(numbers.begin(), numbers.end(), first - stretch.first);
     const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
     if (next == end) continue;
-    if (next + 1 == end) {
-      add_member(rule, {after, stretch.first + *next}, written > 0);
+    if (next + 1 == end || writes_python_) {
+      // A choice tells keys of JSON apart.
+      for (auto each = next; each != end; ++each) add_member(rule, {after, stretch.first + *each}, written > 0);
     } else {
       Symbols taken = separated(written > 0);
       taken.push_back(choice({choice_object(after, false), stretch.first, list, *next, end[-1] + 1, are_strings}));

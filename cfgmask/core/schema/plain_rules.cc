@@ -5,6 +5,7 @@
 #include "regex/endless.h"
 #include "schema/deferred_schema.h"
 #include "schema/indented_schema.h"
+#include "schema/python_literals.h"
 #include "schema/text_names.h"
 
 namespace cfgmask {
@@ -12,6 +13,7 @@ namespace cfgmask {
 namespace {
 
 constexpr size_t kShownValues = 8;
+const JsonMarks kPlainMarks = {};
 
 }  // namespace
 
@@ -19,6 +21,7 @@ DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, ui
                                std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens)
     : kept_(std::move(parts)),
       form_(std::move(form)),
+      writes_python_(form_ && form_->has_python()),
       form_tokens_(std::move(tokens)),
       parts_(*kept_),
       schema_(*parts_.schema),
@@ -59,20 +62,20 @@ void DeferredSchema::make_marks() {
   const bool has_endless_keys = schema_.overview().has_endless_keys;
   const bool has_endless_items = schema_.overview().has_endless_items;
   const auto opening = [&](const char* text, const JsonMarks::Regex& regex, bool has_role) {
-    return mark(text, regex, has_role && to_->has_key_roles ? KeyRole::kOpens : KeyRole::kNone);
+    return mark(text, regex, has_role && may_keep_texts() ? KeyRole::kOpens : KeyRole::kNone);
   };
   const auto closing = [&](const char* text, const JsonMarks::Regex& empty, const JsonMarks::Regex& other,
                            bool has_role) {
-    const KeyRole role = has_role && to_->has_key_roles ? KeyRole::kCloses : KeyRole::kNone;
+    const KeyRole role = has_role && may_keep_texts() ? KeyRole::kCloses : KeyRole::kNone;
     return Closing{mark(text, empty, role), mark(text, other, role)};
   };
-  const JsonMarks& marks = parts_.layout->marks;
+  const JsonMarks& marks = writes_python_ ? kPlainMarks : parts_.layout->marks;
   open_object_ = opening("{", marks.open_object, has_endless_keys);
   close_object_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
   open_array_ = opening("[", marks.open_array, has_endless_items);
   close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
-  comma_ = mark(",", marks.comma);
-  colon_ = mark(":", marks.colon);
+  comma_ = mark(writes_python_ ? ", " : ",", marks.comma);
+  colon_ = mark(writes_python_ ? ": " : ":", marks.colon);
 }
 
 void DeferredSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
@@ -197,6 +200,9 @@ RegexId DeferredSchema::with_escapes(RegexId string) {
 
 // Exactly this string. The text is one of the schema's own.
 uint32_t DeferredSchema::string(const std::string& text, KeyRole role) {
+  if (writes_python_)
+    return known_or_made(strings_, text,
+                         [&] { return add_terminal(python_key(text, *regexes_), shortened(shown(text))); });
   if (role != KeyRole::kNone) return add_terminal(fixed({text}), shortened(shown(text)), false, role);
   return known_or_made(strings_, text, [&] { return add_terminal(fixed({text}), shortened(shown(text))); });
 }
@@ -234,6 +240,7 @@ std::string DeferredSchema::terminal_name(const PlainSchema::Terminal& terminal)
 }
 
 RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool distinct) {
+  if (writes_python_ && terminal.kind != PlainSchema::kNumber) return python_regex_of(terminal, distinct);
   switch (terminal.spelling) {
     case PlainSchema::Spelling::kWord:
       return regexes_->literal(terminal.name);
@@ -255,6 +262,15 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
   return with_escapes(schema_.outside(terminal).regex->in(*regexes_));
 }
 
+// Strings and words. Those that must not come twice have the spelling of JSON, which is how they are compared.
+RegexId DeferredSchema::python_regex_of(const PlainSchema::Terminal& terminal, bool distinct) {
+  if (terminal.spelling == PlainSchema::Spelling::kWord)
+    return distinct ? regexes_->literal(terminal.name) : python_words(terminal.name, *regexes_);
+  if (distinct) return regexes_->json_string(schema_.text_regex(terminal, *regexes_), JsonEscapes::kCanonical);
+  if (terminal.spelling == PlainSchema::Spelling::kListed) return python_strings(terminal.listed, *regexes_);
+  return python_strings(schema_.text_regex(terminal, *regexes_), *regexes_);
+}
+
 // A value as one symbol: a scalar that is one terminal is that terminal.
 uint32_t DeferredSchema::symbol_of(PlainValueId id) {
   id = schema_.resolved(id);
@@ -274,10 +290,11 @@ uint32_t DeferredSchema::rule_of(PlainValueId id) {
 void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   const PlainSchema::Value& value = schema_.at(id);
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
-  const auto together = schema_.together(id);
+  // What is read together is JSON.
+  const auto together = writes_python_ ? nullptr : schema_.together(id);
   if (together) add_scalars(rule, together);
   // What is known of many alternatives together is of keys that are kept as texts.
-  if (const auto large = to_->has_key_roles && is_roomy() ? schema_.large_union(id) : nullptr) {
+  if (const auto large = may_keep_texts() && is_roomy() ? schema_.large_union(id) : nullptr) {
     add_large(rule, *large);
     add_either(rule, large->rest);
   } else {
@@ -302,9 +319,10 @@ void DeferredSchema::add_either(uint32_t rule, const std::vector<PlainValueId>& 
   for (PlainValueId alternative : alternatives) {
     if (!schema_.is_live(alternative, room())) continue;
     const PlainValueId id = schema_.resolved(alternative);
-    if (alternatives.size() >= ObjectForks::kMany && is_open_object(id)) {
+    const bool are_many = !writes_python_ && alternatives.size() >= ObjectForks::kMany;
+    if (are_many && is_open_object(id)) {
       objects.push_back(id);
-    } else if (alternatives.size() >= ObjectForks::kMany && is_roomy() && ArrayForks::takes(schema_, id)) {
+    } else if (are_many && is_roomy() && ArrayForks::takes(schema_, id)) {
       arrays.push_back(id);
     } else {
       add_alternative(rule, Symbols{symbol_of(id)});

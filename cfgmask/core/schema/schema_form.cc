@@ -4,6 +4,7 @@
 #include <array>
 
 #include "schema/large_lists.h"
+#include "schema/python_literals.h"
 #include "util/limits.h"
 
 namespace cfgmask {
@@ -29,25 +30,35 @@ std::optional<bool> all_hold(const Range& range, F holds) {
 
 std::optional<bool> FormReading::fits(RegexStore* r) const {
   if (parts_.layout->ignored != nullptr || parts_.layout->indent) return false;
-  const auto found = objects();
-  if (found.empty()) return false;
-  return all_hold(found, [&](const auto& object) -> std::optional<bool> {
-    const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
-    // Others would have to be told from members, and must not come twice.
-    if (object->others && schema_.is_live(*object->others)) return false;
-    if (std::any_of(object->classes.begin(), object->classes.end(), is_live)) return false;
-    if (!object->witnesses.empty() || !object->bounds().are_idle()) return false;
-    const auto is_member = [&](const PlainSchema::Member& member) { return schema_.is_live(member.value); };
-    const auto n_members =
-        static_cast<size_t>(std::count_if(object->members.begin(), object->members.end(), is_member));
-    if (n_members > kMostMembers || (n_members == 0 && !form_.has_gaps)) return false;
-    return all_hold(object->members, [&](const auto& member) -> std::optional<bool> {
-      return is_member(member) ? fits(member.value, r) : true;
-    });
-  });
+  const Values all = values(schema_.root());
+  const Values outermost = of_kind(all, Kind::kObject);
+  if (outermost.is_empty() || all.terminals.size() > kMostValues) return false;
+  std::vector<PlainValueId> literals;
+  for (const auto& [id, kind] : outermost.brackets) {
+    if (form_.values == SchemaForm::Values::kPythonObject) literals.push_back(id);
+    for (const PlainSchema::Member& member : members(*schema_.at(id).object)) literals.push_back(member.value);
+  }
+  const std::optional<bool> has_literals = form_.has_python() ? is_python(std::move(literals), r) : true;
+  if (form_.values == SchemaForm::Values::kPythonObject || (has_literals && !*has_literals)) return has_literals;
+  const std::optional<bool> has_members =
+      all_hold(outermost.brackets, [&](const auto& of) { return fits(*schema_.at(of.first).object, r); });
+  return has_members.value_or(true) && !has_literals ? std::nullopt : has_members;
+}
+
+// As the outermost one.
+std::optional<bool> FormReading::fits(const PlainSchema::Object& object, RegexStore* r) const {
+  const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
+  // Others would have to be told from members, and must not come twice.
+  if (object.others && schema_.is_live(*object.others)) return false;
+  if (std::any_of(object.classes.begin(), object.classes.end(), is_live)) return false;
+  if (!object.witnesses.empty() || !object.bounds().are_idle()) return false;
+  const std::vector<PlainSchema::Member> written = members(object);
+  if (written.size() > kMostMembers || (written.empty() && !form_.has_gaps)) return false;
+  return all_hold(written, [&](const auto& member) { return fits(member.value, r); });
 }
 
 std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
+  if (!form_.has_text()) return true;
   // Most are one scalar, and to list what others are takes ten times as long.
   const PlainSchema::Value& value = schema_.at(schema_.resolved(id));
   if (value.terminals.size() == 1 && !value.array && !value.object && value.alternatives.empty()) {
@@ -61,6 +72,59 @@ std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
     if (of.may_have_many_states() || (of.object && !of.object->witnesses.empty())) return false;
   }
   return fits(all, r);
+}
+
+// Whether values and all in them can be written as literals of Python.
+std::optional<bool> FormReading::is_python(std::vector<PlainValueId> values, RegexStore* r) const {
+  std::vector<bool> seen(schema_.n_values(), false);
+  std::optional<bool> found = true;
+  while (!values.empty()) {
+    const PlainValueId next = values.back();
+    values.pop_back();
+    if (seen[next.value] || !schema_.is_live(next)) continue;
+    seen[next.value] = true;
+    const PlainSchema::Value& value = schema_.at(next);
+    const std::optional<bool> one = is_python(value, r);
+    if (one && !*one) return false;
+    if (!one) found = std::nullopt;
+    PlainSchema::for_each_inside(value, [&](PlainValueId inside) { values.push_back(inside); });
+    if (!value.may_have_many_states()) continue;
+    // What items and members have in common with what must be among them is not inside of the value.
+    for (uint32_t i = 0; i < schema_.n_values(); ++i) values.emplace_back(i);
+  }
+  return found;
+}
+
+std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, RegexStore* r) const {
+  if (value.object) {
+    const PlainSchema::Object& object = *value.object;
+    const auto can_be_written = [&](const PlainSchema::Member& member) {
+      return !schema_.is_live(member.value) || is_python_key(schema_.name_at(member.name));
+    };
+    if (!std::ranges::all_of(object.members, can_be_written)) return false;
+    if (object.has_classes()) {
+      if (r == nullptr) return std::nullopt;
+      if (!has_python_keys(object, *r)) return false;
+    }
+  }
+  return all_hold(value.terminals, [&](uint32_t t) -> std::optional<bool> {
+    const PlainSchema::Terminal& terminal = schema_.terminal(t);
+    if (terminal.spelling != Spelling::kOutside || !is_string(terminal)) return true;
+    return r == nullptr ? std::nullopt : std::optional(body(terminal, *r).has_value());
+  });
+}
+
+// Whether some key of each class can be written, and some other one.
+bool FormReading::has_python_keys(const PlainSchema::Object& object, RegexStore& r) const {
+  std::vector<std::string_view> names;
+  for (const PlainSchema::Member& member : object.members) names.push_back(schema_.name_at(member.name));
+  const RegexId unnamed = r.complement(r.key_set(std::move(names)));
+  const auto has_key = [&](const PlainSchema::Keys& keys, PlainValueId value) {
+    if (!schema_.is_live(value)) return true;
+    return !r.is_empty(python_keys(r.intersection({schema_.keys_regex(keys, r), unnamed}), r));
+  };
+  return (!object.others || has_key(object.others_keys, *object.others)) &&
+         std::ranges::all_of(object.classes, [&](const auto& of) { return has_key(of.keys, of.value); });
 }
 
 // Whether each string can be written, and there is any value.
@@ -113,9 +177,8 @@ bool FormReading::plainly_has_texts(const PlainSchema::Terminal& string, const V
 
 std::vector<std::shared_ptr<const PlainSchema::Object>> FormReading::objects() const {
   std::vector<std::shared_ptr<const PlainSchema::Object>> found;
-  for (const auto& [id, kind] : values(schema_.root()).brackets) {
-    if (kind == Kind::kObject) found.push_back(schema_.at(id).object);
-  }
+  for (const auto& [id, kind] : of_kind(values(schema_.root()), Kind::kObject).brackets)
+    found.push_back(schema_.at(id).object);
   return found;
 }
 
@@ -131,6 +194,7 @@ std::vector<std::string> FormReading::unusual_keys() const {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   std::vector<std::string> found;
+  if (form_.values == SchemaForm::Values::kPythonObject) return found;
   for (const auto& object : objects()) {
     for (const auto& member : object->members) {
       const std::string& name = schema_.name_at(member.name);
@@ -142,6 +206,7 @@ std::vector<std::string> FormReading::unusual_keys() const {
 }
 
 bool FormReading::may_be_empty() const {
+  if (form_.values == SchemaForm::Values::kPythonObject) return false;
   const auto found = objects();
   return std::any_of(found.begin(), found.end(), [](const auto& object) { return object->n_required() == 0; });
 }
@@ -227,11 +292,7 @@ RegexId FormReading::texts(uint32_t t, const Values& among, RegexStore& r) const
   const PlainSchema::Terminal& terminal = schema_.terminal(t);
   if (is_string(terminal)) return string(t, among, r);
   RegexId regex = json(terminal, r);
-  if (terminal.spelling == Spelling::kWord && form_.has_python_words) {
-    std::string word = t == PlainSchema::null() ? "None" : std::string(terminal.name);
-    word[0] = static_cast<char>(word[0] - (word[0] >= 'a' ? 'a' - 'A' : 0));
-    regex = r.alternation({regex, r.literal(word)});
-  }
+  if (terminal.spelling == Spelling::kWord && form_.has_python_words) regex = python_words(terminal.name, r);
   return r.concatenation(space(r, 0), r.concatenation(regex, space(r, 0)));
 }
 

@@ -1,8 +1,8 @@
 // Forms of arguments: how the outermost object of a schema is written where that is not JSON.
 //
-// A member is a key, a value and an end; strings are written without quotes. So a value is JSON if its text is JSON
-// that the schema allows there, and otherwise the string of its text. cfgmask/json_schema/in_form.py makes the same
-// language of any schema; this is what it is tested against.
+// A member is a key, a value and an end. Most forms write strings without quotes. So a value is JSON if its text is
+// JSON that the schema allows there, and otherwise the string of its text. Others write literals of Python.
+// cfgmask/json_schema/in_form.py makes the same language of any schema; this is what it is tested against.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,10 @@ struct SchemaForm {
   };
   using Pieces = std::vector<Piece>;
 
+  // What is written how: strings as text, and arrays and objects as JSON or as literals of Python; all values as such
+  // literals; or the outermost object, too.
+  enum class Values : uint8_t { kJson, kPythonInside, kPython, kPythonObject };
+
   // The kinds of values that keys may tell, in the order of PlainSchema::Kind.
   static constexpr size_t kKinds = 6;
 
@@ -42,7 +46,11 @@ struct SchemaForm {
   std::string pad;           // may stand around a string with conditions, and is no part of it
   bool has_gaps = false;     // whether white space may stand before each member and after the last one
   bool has_python_words = false;
+  Values values = Values::kJson;
+  std::string separator = {};  // between members
 
+  bool has_python() const { return values != Values::kJson; }
+  bool has_text() const { return values == Values::kJson || values == Values::kPythonInside; }
   bool has_kinds() const { return keys.size() == kKinds; }
 };
 
@@ -91,7 +99,11 @@ class FormReading {
   std::optional<RegexId> body(const PlainSchema::Terminal& terminal, RegexStore& r) const;
   RegexId json(const PlainSchema::Terminal& terminal, RegexStore& r) const;
   RegexId string(uint32_t terminal, const Values& among, RegexStore& r) const;
+  std::optional<bool> fits(const PlainSchema::Object& object, RegexStore* r) const;
   std::optional<bool> fits(PlainValueId id, RegexStore* r) const;
+  std::optional<bool> is_python(std::vector<PlainValueId> values, RegexStore* r) const;
+  std::optional<bool> is_python(const PlainSchema::Value& value, RegexStore* r) const;
+  bool has_python_keys(const PlainSchema::Object& object, RegexStore& r) const;
   std::optional<bool> fits(const Values& values, RegexStore* r) const;
   std::optional<bool> has_texts(uint32_t string, const Values& among, RegexStore* r) const;
   bool plainly_has_texts(const PlainSchema::Terminal& string, const Values& among) const;
