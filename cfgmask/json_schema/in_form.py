@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
+from cfgmask.grammar.ir import NO_STEP, Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Sequence, Terminal, TokenSet
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import (
@@ -142,6 +142,15 @@ class _Writer:
             bounds = replace(bounds, endless=False, required=required)
         return replace(rule, name=self._names[rule.name, place], body=body, opens_set=bounds)
 
+    def _check_numbers(self, values: list[_Valued]) -> None:
+        """Registers read JSON. Where items have no quotes, they would take `1` and `1.0` for two values."""
+        if self._form.strings != "raw" or self._form.nested != "same":
+            return
+        numbers = [value.expr for value in values if value.kind not in ("string", "boolean", "null", *_COMPOSITE)]
+        if any(isinstance(expr, Terminal) and (expr.distinct or expr.step != NO_STEP) for expr in numbers):
+            message = "numbers that must differ, or must not, cannot be told apart in a form without quotes"
+            self._problem("schema-form-unique", message, "leave out `uniqueItems` and the like, or numbers")
+
     def _copy(self, rule: str, place: str) -> RuleRef:
         found = self._names.get((rule, place))
         if found is None:
@@ -179,6 +188,7 @@ class _Writer:
 
     def _value(self, values: list[_Valued], end: str) -> Expr:
         """A value and what ends it."""
+        self._check_numbers(values)
         strings = [value for value in values if value.kind == "string"]
         others = [value for value in values if value.kind != "string"]
         is_raw = self._form.strings == "raw"

@@ -216,7 +216,7 @@ def fault_of(subject: Subject, counts: Counter[str]) -> str | None:
     except cfgmask.GrammarError as error:
         codes = {diagnostic.code for diagnostic in error.diagnostics}
         counts[f"refused: {min(codes)}"] += 1
-        if codes == {"schema-form-bytes"} and "style" in subject.options:
+        if codes <= {"schema-form-bytes", "schema-form-unique"} and "style" in subject.options:
             return None
         if codes != {"grammar-bytes-missing"}:
             return f"refused: {error}"

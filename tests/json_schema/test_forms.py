@@ -169,6 +169,26 @@ def test_nothing_to_write() -> None:
     assert [note.code for note in notes] == ["schema-form-key"]
 
 
+@pytest.mark.parametrize("items", [{}, {"type": "number"}, {"enum": [1, "1", None]}], ids=str)
+def test_numbers_without_quotes_cannot_be_told_apart(items: dict[str, Any]) -> None:
+    array = {"type": "array", "items": items, "uniqueItems": True}
+    for schema in ({"properties": {"k": array}}, {"properties": {"k": {"type": "array", "items": array}}}):
+        with pytest.raises(cfgmask.GrammarError, match="schema-form-unique"):
+            lower_schema({"type": "object", **schema}, form="minimax_m3_xml")
+
+
+def test_strings_without_quotes_differ() -> None:
+    words = {"type": "array", "items": {"enum": ["a", "b", True]}, "uniqueItems": True}
+
+    def is_valid(*items: str) -> bool:
+        written = "".join(f"{M3}<item>{item}{M3}</item>" for item in items)
+        return _accepts("minimax_m3_xml", {"type": "object", "properties": {"k": words}}, f"{M3}<k>{written}{M3}</k>")
+
+    assert is_valid("a", "true", "b")
+    assert not is_valid("a", "a")
+    assert not is_valid("true", "a", "true")
+
+
 # ---- At random ----
 
 _TEXTS = [
