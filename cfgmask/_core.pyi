@@ -578,7 +578,10 @@ class CompiledGrammar:
                      exactly where the text may end, and end it. Their bytes are ignored, even if the grammar names them
         canonical    if true and `forced_tokens()` has tokens, the mask allows only the first of them. `advance` still
                      takes every token that the grammar allows.
-        Errors: BudgetTooSmall, which says how many tokens are needed; ValueError for numbers that are too small, for
+        Errors: BudgetTooSmall if no completion within `max_tokens` is found; it says how many tokens the shortest one
+        that was found takes. That is the shortest in bytes, which may not be the fewest tokens; where values must
+        differ (`uniqueItems`, keys in any order), or must not, a shorter one may exist. The verdict depends on the
+        grammar, the vocabulary and the limits, not on other texts. ValueError for numbers that are too small, for
         stop tokens that the vocabulary lacks, and, with a budget or guard, for stop tokens that a text may contain;
         VocabularyError for `canonical` if the vocabulary has no encoder.
         Cost: constant; the first budget of a grammar is linear in its rules and its shortest text. A guard adds about a

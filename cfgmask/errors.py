@@ -87,10 +87,11 @@ class ParseError(CfgmaskError, ValueError):
 
 
 class BudgetTooSmall(CfgmaskError, ValueError):
-    """A budget of tokens in which no text can be completed.
+    """A budget of tokens for which no completion was found that fits.
 
     max_tokens  the budget
-    needed      number of tokens of the shortest complete text that was found; None if there is none
+    needed      number of tokens of the shortest completion found, which is accepted as a budget; None if there is none.
+                A shorter one may exist: see `CompiledGrammar.matcher`
     bound       name of the budget: the argument `max_tokens`, or the room in a context
     """
 
@@ -101,7 +102,7 @@ class BudgetTooSmall(CfgmaskError, ValueError):
         if needed is None:
             message = f"{bound} is {max_tokens}, and no text of the grammar can be completed: it leads into a dead end"
         else:
-            message = f"{bound} is {max_tokens}, and a complete text takes {needed} tokens"
+            message = f"{bound} is {max_tokens}, and the shortest completion found takes {needed} tokens"
         super().__init__(message)
 
     def __reduce__(self) -> tuple[type[BudgetTooSmall], tuple[int, int | None, str]]:

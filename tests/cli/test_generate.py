@@ -85,7 +85,7 @@ def test_max_tokens_that_hold_no_text_are_a_problem(run: Run, schema: str) -> No
     assert (
         result.stderr
         == """\
-error[budget-too-small]: max_tokens is 4, and a complete text takes 16 tokens
+error[budget-too-small]: max_tokens is 4, and the shortest completion found takes 16 tokens
   help: allow more with --max-tokens, or a longer --context
 
 """

@@ -237,11 +237,48 @@ def test_the_last_token() -> None:
 
 def test_a_budget_that_is_too_small_says_what_it_takes() -> None:
     compiled = compile_ir(grammar(rule("start", "abcdef")), SPELLED)
-    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 2, and a complete text takes 4 tokens") as error:
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="max_tokens is 2, and the shortest completion found takes 4 tokens"
+    ) as error:
         compiled.matcher(max_tokens=2)
     assert (error.value.max_tokens, error.value.needed) == (2, 4)
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
     assert compiled.matcher(max_tokens=4).tokens_left == 4
+
+
+_ANY_KEY_IS_SHORTER = {
+    "type": "object",
+    "properties": {
+        "q": {
+            "type": "object",
+            "properties": {"b": {"type": "string", "pattern": "^a+$"}},
+            "minProperties": 1,
+            "dependentRequired": {"b": ["b"]},
+        },
+        "b": {"type": "boolean"},
+    },
+    "required": ["b", "q"],
+}
+
+
+@pytest.mark.parametrize("texts", [[], [b""], [b'{"q'], [b'{"b":true', b'{"q":{"b":"a"}']], ids=str)
+def test_which_budgets_are_too_small_does_not_depend_on_other_texts(texts: list[bytes]) -> None:
+    """A key that has no name of its own, `{"q":{"":0},"b":true}`, was found only where texts had been there before."""
+    source = cfgmask.Grammar.from_json_schema(_ANY_KEY_IS_SHORTER, property_order="any", whitespace="compact")
+    for budget in range(18, 27):
+        compiled = cfgmask.compile(source, ALL_BYTES_VOCABULARY)
+        for text in texts:
+            other = compiled.matcher()
+            assert other.advance_bytes(text) == len(text)
+            other.completion()
+        if budget < 21:
+            with pytest.raises(cfgmask.BudgetTooSmall, match="the shortest completion found takes 21 tokens"):
+                compiled.matcher(max_tokens=budget)
+            continue
+        matcher, rng = compiled.matcher(max_tokens=budget), random.Random(budget)
+        while mask := mask_of(matcher, 257) - {256}:
+            matcher.advance(rng.choice(sorted(mask)))
+        assert matcher.is_accepting
 
 
 def test_where_no_text_ends_no_budget_does() -> None:

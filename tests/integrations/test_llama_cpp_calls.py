@@ -85,12 +85,16 @@ def test_the_context_is_part_of_the_budget(llm: Any, n_prompt: int) -> None:
     processor = LogitsProcessor(compiled(llm), max_tokens=500)
     written = complete(llm, processor, [72] * n_prompt, max_tokens=500, logit_bias=dict.fromkeys(END_TOKENS, -1e9))
     assert_in_language(text_of(written), "stop")
-    with pytest.raises(cfgmask.BudgetTooSmall, match="the context is 20, and a complete text takes 21 tokens"):
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="the context is 20, and the shortest completion found takes 21 tokens"
+    ):
         complete(llm, processor, [72] * 236, max_tokens=500)
 
 
 def test_a_budget_that_holds_no_text_is_refused_at_once(llm: Any) -> None:
-    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="max_tokens is 20, and the shortest completion found takes 21 tokens"
+    ):
         LogitsProcessor(compiled(llm), max_tokens=20)
 
 
@@ -100,7 +104,9 @@ def test_the_calls_own_max_tokens_count_where_they_are_fewer(llm: Any, max_token
     for seed in range(3):
         written = complete(llm, processor, max_tokens=max_tokens, seed=seed, logit_bias=dict.fromkeys(END_TOKENS, -1e9))
         assert_in_language(text_of(written), "stop")
-    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="max_tokens is 20, and the shortest completion found takes 21 tokens"
+    ):
         complete(llm, processor, max_tokens=20)
 
 

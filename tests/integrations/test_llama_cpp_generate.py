@@ -59,11 +59,13 @@ def test_a_text_that_only_repeats_is_led_to_its_end(llm: Any) -> None:
 
 @pytest.mark.parametrize("stream", [True, False])
 def test_max_tokens_that_hold_no_text_are_refused(llm: Any, stream: bool) -> None:
-    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 20, and a complete text takes 21 tokens"):
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="max_tokens is 20, and the shortest completion found takes 21 tokens"
+    ):
         generate(llm, "Hello", GRAMMAR, max_tokens=20, stream=stream)
     with pytest.raises(
         cfgmask.BudgetTooSmall,
-        match="the room that the prompt leaves in the context is 6, and a complete text takes 21 tokens",
+        match="the room that the prompt leaves in the context is 6, and the shortest completion found takes 21 tokens",
     ):
         generate(llm, [72] * 250, GRAMMAR, max_tokens=100, stream=stream)
 

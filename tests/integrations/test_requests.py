@@ -174,7 +174,7 @@ def test_an_answer_is_complete_within_max_tokens(max_tokens: int) -> None:
 
 
 def test_max_tokens_that_hold_no_answer() -> None:
-    with pytest.raises(cfgmask.BudgetTooSmall, match="a complete text takes 4 tokens"):
+    with pytest.raises(cfgmask.BudgetTooSmall, match="the shortest completion found takes 4 tokens"):
         CompiledFormats(VOCABULARY).start(ResponseFormat("regex", "wxyz"), 3)
 
 

@@ -84,7 +84,9 @@ def test_text_is_complete_within_max_new_tokens(model: Any, max_new_tokens: int,
 
 
 def test_a_budget_that_holds_no_text_is_refused_at_once() -> None:
-    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 3, and a complete text takes 4 tokens"):
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="max_tokens is 3, and the shortest completion found takes 4 tokens"
+    ):
         LogitsProcessor(cfgmask.compile(cfgmask.Grammar.from_regex("abcd"), VOCABULARY), max_new_tokens=3)
 
 

@@ -61,7 +61,9 @@ def test_the_calls_own_max_new_tokens_count_where_they_are_fewer(model: Any, bea
         output = model.generate(**THREE, logits_processor=[hook], max_new_tokens=length, num_beams=beams)
         written = texts(output, start)
         assert all(regex.fullmatch(pattern, written[row][0]) for row in (0, 2)), written
-    with pytest.raises(cfgmask.BudgetTooSmall, match="max_tokens is 3, and a complete text takes 4 tokens"):
+    with pytest.raises(
+        cfgmask.BudgetTooSmall, match="max_tokens is 3, and the shortest completion found takes 4 tokens"
+    ):
         model.generate(**THREE, logits_processor=[hook], max_new_tokens=3, num_beams=beams)
 
 

@@ -389,6 +389,7 @@ std::optional<TokenId> BudgetMasks::next_on_way(StateId state, uint32_t left) {
   const auto number = completions_.number(state, Effort::kFull);
   const auto own = completions_.own_number(state);
   if (own && *own > 0 && *own <= left) return completions_.own_next(state);
+  if (const auto next = completions_.next_from_start(state, left)) return next;
   return number && *number > 0 && *number <= left ? std::optional(completions_.next(state)) : std::nullopt;
 }
 

@@ -24,6 +24,8 @@ constexpr uint64_t kMostSteps = UINT64_MAX / kMadePerStep / 2;
 constexpr uint64_t kLittleMade = 4 * kLittleSteps;
 // What it may cost to look for a shorter way from lexeme to lexeme than one that is known.
 constexpr uint64_t kNearestSteps = 400;
+// The same before a budget is called too small. (At each start, it took 50 ms for eight required keys in any order.)
+constexpr uint64_t kStepsBeforeRefusal = 20'000;
 // What a lexeme may cost that a search for any end writes.
 constexpr size_t kMostDerivatives = 2'000;
 // How many of the keys that may come it looks at, shortest first.
@@ -416,13 +418,20 @@ bool Completions::approach(StateId from, const Search& limits) {
 std::optional<Completions::Way> Completions::find_ways(StateId from, const Search& limits) {
   Search search = limits;
   auto way = find_way(from, search, kNoLength, Reached::by_depth);
-  // Of a shorter one the bounds would have to know less than of this.
-  if (way && way->length <= distance(from)) return way;
   Search nearest = limits;
   nearest.most_steps = std::min(kNearestSteps, limits.most_steps);
-  if (auto shorter = find_way(from, nearest, way ? way->length : kNoLength, Reached::by_length))
-    way = std::move(shorter);
+  shorten(way, from, nearest);
   return way;
+}
+
+// Only a lower bound tells that there is no shorter one: `distance` may ask for a key where any other one will do.
+void Completions::shorten(std::optional<Way>& way, StateId from, Search& search) {
+  const uint32_t least = estimate(from);
+  while (!way || way->length > least) {
+    auto shorter = find_way(from, search, way ? way->length : kNoLength, Reached::by_length);
+    if (!shorter) break;
+    way = std::move(shorter);
+  }
 }
 
 // Goes on where `rank` is least, and of equals from the last one, to a way that is shorter than `most` bytes.
@@ -453,8 +462,9 @@ std::optional<Completions::Way> Completions::find_way(StateId from, Search& sear
       const auto to = grammar_.step_text(at, next.text);
       if (!to || is_passed.find(to->value)) continue;
       const uint32_t length = add_lengths(reached[i].length, static_cast<uint32_t>(next.text.size()));
-      const uint32_t about = add_lengths(length, distance(*to));
-      if (about >= most) continue;
+      const uint32_t left = distance(*to);
+      if (left == kNoLength || add_lengths(length, estimate(*to)) >= most) continue;
+      const uint32_t about = add_lengths(length, left);
       reached.push_back({*to, i, std::move(next.text), next.is_wanted, length, about, is_passed.size()});
       open.emplace(rank(reached.back()), reached.size() - 1);
     }
@@ -714,6 +724,44 @@ void Completions::take_own(StateId state) {
   for (size_t i = states.size(); i-- > 0;) {
     if (numbers[i].tokens < kNoLength) set(states[i], numbers[i]);
   }
+}
+
+std::optional<uint32_t> Completions::least_budget(uint32_t max_tokens) {
+  const StateId start = grammar_.start();
+  const auto found = number(start, Effort::kFull);
+  if (!has_own_ways()) return found;
+  const auto own = own_number(start);
+  if (!own || *own <= max_tokens) return own ? own : found;
+  if (!least_at_start_) least_at_start_ = search_from_start();
+  return std::min(*own, *least_at_start_);
+}
+
+uint32_t Completions::search_from_start() {
+  const CompiledGrammar::HalfKept kept(grammar_);
+  const StateId start = grammar_.start();
+  const uint64_t most_steps = std::min(kStepsBeforeRefusal, max_steps_);
+  Search search{.most_steps = most_steps, .most_made = n_made() + kMadePerStep * most_steps, .is_alone = true};
+  std::optional<Way> way(std::in_place);
+  way->length = static_cast<uint32_t>(own_way(start).text.size());
+  shorten(way, start, search);
+  if (way->passed.empty()) return kNoLength;
+  const std::string text = text_of(*way, {start});
+  const std::vector<Number> numbers = spelled(text);
+  StateId at = start;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (numbers[i].tokens < kNoLength) {
+      set(at, numbers[i]);
+      from_start_.insert_or_assign(at.value, numbers[i]);
+    }
+    at = *grammar_.step(at, static_cast<uint8_t>(text[i]));
+  }
+  set(at, {});
+  return numbers[0].tokens;
+}
+
+std::optional<TokenId> Completions::next_from_start(StateId state, uint32_t left) const {
+  const auto found = from_start_.find(state.value);
+  return found != from_start_.end() && found->second.tokens <= left ? std::optional(found->second.next) : std::nullopt;
 }
 
 bool Completions::adopt_own(StateId state, StateId like) {

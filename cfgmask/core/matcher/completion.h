@@ -26,7 +26,8 @@
 //
 // A mask must not depend on that. So of such a state there is a second number, the *own* one: of the way that a search
 // finds which takes no other search's ways over, only what is proved. It is asked of all states that a token leads to.
-// The state that a text is at has its own way among those that are kept, so that numbers fall along that, too.
+// The state that a text is at has its own way among those that are kept, so that numbers fall along that, too. Which
+// budgets are too small depends on own ways alone, and a longer search from the start is made before one is.
 //
 // Inside of such a value each text is another state. As long as no value begins like it that registers tell apart from
 // others there, it is completed as any other such is: one search, of the state of some other text
@@ -45,6 +46,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,12 @@ class Completions {
   // Of the way of that number its first token, and its bytes. For states that have one, which is above 0.
   TokenId own_next(StateId state);
   std::string own_text(StateId state);
+  // The fewest tokens of a budget that is accepted at the start: those of the own way, or, if that takes more than
+  // `max_tokens`, those of the shortest way that a longer search finds, once for all. What other texts did has no say
+  // in it, but for a number that full effort alone finds. nullopt as for `number`.
+  std::optional<uint32_t> least_budget(uint32_t max_tokens);
+  // The first token of what is left here of the way that the longer search found, if that is at most `left` tokens.
+  std::optional<TokenId> next_from_start(StateId state, uint32_t left) const;
   // Takes over for `state` the own way of `like`, as `adopt` does.
   bool adopt_own(StateId state, StateId like);
   // Whether it is known that the text can no longer be completed.
@@ -182,6 +190,8 @@ class Completions {
   };
   bool approach(StateId from, const Search& limits);
   std::optional<Way> find_ways(StateId from, const Search& limits);
+  void shorten(std::optional<Way>& way, StateId from, Search& search);
+  uint32_t search_from_start();
   template <class Rank>
   std::optional<Way> find_way(StateId from, Search& search, uint32_t most, Rank rank);
   Way way_to(const std::vector<Reached>& reached, size_t end);
@@ -223,6 +233,8 @@ class Completions {
   HashTable own_ids_;  // by state
   ChunkedVector<OwnWay> own_ways_;
   size_t own_text_bytes_ = 0;
+  std::optional<uint32_t> least_at_start_;           // of the longer search; kNoLength if that found none shorter
+  std::unordered_map<uint32_t, Number> from_start_;  // by state: those on its way
 };
 
 }  // namespace cfgmask

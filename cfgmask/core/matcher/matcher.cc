@@ -56,7 +56,7 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, std::optional<uint32_
   if (!max_tokens) return;
   const CompiledGrammar::Guard guard(*grammar_);
   Completions& completions = grammar_->completions();
-  const auto needed = completions.number(position(), Completions::Effort::kFull);
+  const auto needed = completions.least_budget(*max_tokens);
   if (!needed && !completions.hopeless(position().state))
     throw LimitExceeded("max_search_steps", grammar_->max_search_steps());
   if (!needed || *needed > *max_tokens) throw BudgetTooSmall{*max_tokens, needed};
