@@ -288,8 +288,15 @@ def test_keys_that_cannot_be_written() -> None:
 
 
 def test_members_in_any_order_are_made_at_once() -> None:
-    node = Schema(SCHEMAS["strings"], "glm_xml", JsonSchemaOptions(escapes="canonical"))
+    node = Schema(SCHEMAS["strings"], "python", JsonSchemaOptions(property_order="any"))
     assert not parts_of(lower(node, parts=True))
+
+
+@pytest.mark.parametrize("form", LAZY)
+def test_canonical_strings(form: str) -> None:
+    made = lower(Schema(SCHEMAS["objects"], form, JsonSchemaOptions(escapes="canonical")), parts=True)
+    assert len(parts_of(made)) == 1
+    assert compare(made, WITHOUT, 1, 3, 50)
 
 
 def test_rows() -> None:
