@@ -64,7 +64,7 @@ test-slow: $(STAMPS)/test develop  ## the tests that take minutes, and more exam
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m 'slow or hypothesis' --hypothesis-profile longer $(ARGS)
 
 test-times: $(STAMPS)/test develop  ## bounds of CPU time, which only a quiet machine holds
-	CFGMASK_TEST_TIMES=1 $(BIN)/python -m pytest $$(git grep -l 'cpu_time import' tests) $(ARGS)
+	CFGMASK_TEST_TIMES=1 $(BIN)/python -m pytest $$(git grep -lE '(cpu_time|limited) import' ':(glob)tests/**/test_*.py') $(ARGS)
 
 test-torch: $(STAMPS)/torch develop  ## the tests that need torch and transformers
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m torch $(ARGS)

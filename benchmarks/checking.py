@@ -24,8 +24,8 @@ from cfgmask.cli.stand_in import stand_in_vocabulary
 T = TypeVar("T")
 
 GRAMMARS = Path(__file__).resolve().parent.parent / "grammars"
-# These are mostly JSON Schema, or have parameters or options that the others have not.
-LEFT_OUT = ("markdown_table", "python", "thinking", "tool_call", "yaml")
+# These are mostly JSON Schema, have parameters or options that the others have not, or are long regexes alone.
+LEFT_OUT = ("formats", "markdown_table", "python", "thinking", "tool_call", "yaml")
 
 LANGUAGE = r"""
 statement_#: "let" NAME_# "=" sum_# ";" -> let

@@ -1,7 +1,4 @@
-"""Writes `grammars/formats.lark`: the formats of JSON Schema as terminals, from `cfgmask/json_schema/formats`.
-
-python scripts/make_formats.py
-"""
+"""Writes `grammars/formats.lark`: the formats of JSON Schema as terminals, from `cfgmask/json_schema/formats`."""
 
 from __future__ import annotations
 

@@ -1041,8 +1041,13 @@ def _copies(tools: Any) -> list[Any] | None:
     """Copies of tools that are values of JSON, one at a time so that other threads run between them; else None."""
     if not isinstance(tools, (list, tuple)):
         return None
-    kept = [KeptSchema.of_json(tool) for tool in tools]
-    return None if None in kept else [one.value for one in kept if one is not None]
+    copies = []
+    for tool in tools:
+        kept = KeptSchema.of_json(tool)
+        if kept is None:
+            return None
+        copies.append(kept.value)
+    return copies
 
 
 def _json_schema_again(*, schema: KeptSchema, documents: dict[str, KeptSchema] | None, **arguments: Any) -> Grammar:

@@ -844,6 +844,14 @@ void bind_lexeme_ends(nb::module_& m) {
           "terminal"_a, "begin"_a, "wanted"_a, "chosen"_a, docs::LexemeEnds_can_be_left);
 }
 
+// The enumerator whose place in `names` is that of `name`. Throws a ValueError.
+template <class Enum, size_t N>
+Enum named(const std::array<std::string_view, N>& names, std::string_view name, const char* error) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) throw nb::value_error(error);
+  return static_cast<Enum>(at - names.begin());
+}
+
 // Operator, whether the number of set bits is compared, the bits, and the value that they are compared with.
 using PyConditionStep = std::tuple<std::string, bool, uint32_t, uint32_t, uint64_t>;
 
@@ -852,10 +860,8 @@ Condition parse_condition(const std::vector<PyConditionStep>& steps) {
                                                                   "ge", "true", "not", "and", "or"};
   Condition condition;
   for (const auto& [name, counts_ones, low, high, value] : steps) {
-    const auto* const op = std::find(kOperators.begin(), kOperators.end(), name);
-    if (op == kOperators.end()) throw nb::value_error("no such operator of conditions");
-    condition.push_back(
-        {static_cast<ConditionStep::Operator>(op - kOperators.begin()), counts_ones, {low, high}, value});
+    const auto op = named<ConditionStep::Operator>(kOperators, name, "no such operator of conditions");
+    condition.push_back({op, counts_ones, {low, high}, value});
   }
   return condition;
 }
@@ -1271,9 +1277,7 @@ SchemaForm::Pieces pieces_of(const PyPieces& pieces) {
   const std::array<std::string_view, 4> kinds{"text", "key", "gap", "token"};
   SchemaForm::Pieces made;
   for (const auto& [what, text, behind, token] : pieces) {
-    const auto at = std::find(kinds.begin(), kinds.end(), what);
-    if (at == kinds.end()) throw nb::value_error("no such piece");
-    made.push_back({static_cast<Kind>(at - kinds.begin()), text, behind, token});
+    made.push_back({named<Kind>(kinds, what, "no such piece"), text, behind, token});
   }
   return made;
 }
@@ -1282,16 +1286,13 @@ void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::s
                      std::string stop, std::string pad, bool has_gaps, bool has_python_words, const std::string& values,
                      std::string separator) {
   const std::array<std::string_view, 4> all_values{"json", "python inside", "python", "python object"};
-  const auto chosen = std::find(all_values.begin(), all_values.end(), values);
-  if (chosen == all_values.end()) throw nb::value_error("no such values");
+  const auto written = named<SchemaForm::Values>(all_values, values, "no such values");
   if (keys.size() != 1 && keys.size() != SchemaForm::kKinds) throw nb::value_error("keys are of one kind or of six");
   std::vector<SchemaForm::Pieces> made;
   for (const PyPieces& pieces : keys) made.push_back(pieces_of(pieces));
-  new (self) SchemaForm{std::move(made),      std::move(end),
-                        pieces_of(after_end), std::move(stop),
-                        std::move(pad),       has_gaps,
-                        has_python_words,     static_cast<SchemaForm::Values>(chosen - all_values.begin()),
-                        std::move(separator)};
+  new (self)
+      SchemaForm{std::move(made),  std::move(end), pieces_of(after_end), std::move(stop), std::move(pad), has_gaps,
+                 has_python_words, written,        std::move(separator)};
 }
 
 // Keys that not every form writes, and whether there may be none.

@@ -63,7 +63,8 @@ Completions::Completions(CompiledGrammar& grammar)
 
 size_t Completions::bytes() const {
   return remaining_.bytes() + wanted_.memory() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() +
-         numbers_.bytes() + own_ids_.bytes() + own_ways_.bytes() + own_text_bytes_;
+         numbers_.bytes() + own_ids_.bytes() + own_ways_.bytes() + own_text_bytes_ +
+         from_start_.size() * sizeof(std::pair<uint32_t, Number>);
 }
 
 // ---- closing texts
@@ -424,7 +425,7 @@ std::optional<Completions::Way> Completions::find_ways(StateId from, const Searc
   return way;
 }
 
-// Only a lower bound tells that there is no shorter one: `distance` may ask for a key where any other one will do.
+// Only a lower bound tells that no shorter way exists: `distance` may ask for a key where any other one will do.
 void Completions::shorten(std::optional<Way>& way, StateId from, Search& search) {
   const uint32_t least = estimate(from);
   while (!way || way->length > least) {

@@ -47,7 +47,7 @@ class DeferredSchema : public DeferredPart {
   // `form`: null for JSON; `tokens`: the symbols of its tokens.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope,
                  std::shared_ptr<const SchemaForm> form = nullptr, std::vector<uint32_t> tokens = {});
-  // What stands in so many brackets of indented text.
+  // The rules of indented text at one depth, which is the number of brackets around it.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole, uint32_t depth);
   static bool has_keys(const PlainSchema& schema) {
     return schema.overview().has_endless_keys || schema.overview().has_endless_items;
@@ -155,17 +155,17 @@ class DeferredSchema : public DeferredPart {
   friend class IndentedSchema;
 
   void enter(const DeferredAdditions& to);
-  // Whether a matcher may keep keys and strings as texts, which it reads as JSON.
+  // Whether a matcher may keep keys and strings as texts. It reads them as JSON, so not literals of Python.
   bool may_keep_texts() const { return to_->has_key_roles && !writes_python_; }
 
   // ---- indented text (indented_schema.h)
-  // How deep what stands here may be nested, and what is inside of its brackets, if it may have any.
+  // How many more brackets values may have at this depth, and inside one more bracket if they may have one.
   uint32_t room() const;
   uint32_t room_inside() const { return whole_ == nullptr ? kUnbounded : room() - 1; }
-  // Whether nothing that is inside of brackets here is too deep.
+  // Whether the limit on depth excludes no value inside brackets at this depth.
   bool is_roomy() const { return whole_ == nullptr || (room() > 0 && schema_.is_roomy(room_inside())); }
   bool is_live_inside(PlainValueId id) const { return schema_.is_live(id, room_inside()); }
-  // A value inside of brackets.
+  // The symbol of an item or a member's value.
   uint32_t symbol_inside(PlainValueId id);
   bool has_marks() const { return colon_ != 0; }
   void make_marks();
@@ -199,7 +199,7 @@ class DeferredSchema : public DeferredPart {
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives);
   static std::vector<Symbol> symbols(const Symbols& words);
   void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, Closing close);
-  // What comes before an item or a member; `some`: it isn't the first one.
+  // The symbols before an item or a member: a comma, or a line break before the first one of indented text.
   Symbols separated(bool some) const {
     if (some) return {comma_};
     return whole_ == nullptr ? Symbols{} : Symbols{first_line_};
@@ -296,7 +296,7 @@ class DeferredSchema : public DeferredPart {
   const std::shared_ptr<const SchemaForm> form_;
   const bool writes_python_ = false;  // whether values are literals of Python
   const std::vector<uint32_t> form_tokens_;
-  IndentedSchema* const whole_ = nullptr;  // where text is indented
+  IndentedSchema* const whole_ = nullptr;  // of indented text; else null
   const uint32_t depth_ = 0;               // the brackets around it
   const PlainSchemaParts& parts_;
   const PlainSchema& schema_;

@@ -1,8 +1,8 @@
 // The rules of a plain schema whose text is indented, as `json.dumps(indent=n)` does.
 //
-// How far a line is indented depends on how deep it is, so each depth has rules of its own: a DeferredSchema, which
-// writes what stands in so many brackets, and asks the next one for what is inside of its own. A text makes the rules
-// of the depths that it comes to. cfgmask/json_schema/indent.py makes the same language of any schema.
+// The indentation of a line depends on its depth, so each depth has rules of its own. They belong to a DeferredSchema,
+// which takes the symbols of items and members from the one of the next depth. The rules of a depth are made when a
+// text first reaches it. cfgmask/json_schema/indent.py makes the same language of any schema.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace cfgmask {
 
 class IndentedSchema : public DeferredPart {
  public:
-  // No brackets stand in so many others. As in indent.py.
+  // The most brackets around a value; indent.py has the same limit.
   static constexpr uint32_t kMaxDepth = 32;
 
   // `scope` is the grammar's.
@@ -37,7 +37,7 @@ class IndentedSchema : public DeferredPart {
   uint32_t terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) override;
   size_t bytes() const override { return parts_->schema->bytes(); }
 
-  // During a call from outside: what writes values in so many brackets.
+  // The rules of a depth, ready for additions. Only during a call from outside.
   DeferredSchema& at(uint32_t depth);
 
  private:
@@ -49,7 +49,7 @@ class IndentedSchema : public DeferredPart {
 
   std::shared_ptr<const PlainSchemaParts> parts_;
   uint32_t scope_;
-  std::deque<DeferredSchema> depths_;  // those that a text came to
+  std::deque<DeferredSchema> depths_;  // those that a text has reached
   // During a call.
   const DeferredAdditions* to_ = nullptr;
   std::array<std::optional<DeferredAdditions>, kMaxDepth + 1> to_depths_;

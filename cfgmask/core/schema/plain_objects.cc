@@ -165,7 +165,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
     const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
     if (next == end) continue;
     if (next + 1 == end || writes_python_) {
-      // A choice tells keys of JSON apart.
+      // A choice reads only keys of JSON.
       for (auto each = next; each != end; ++each) add_member(rule, {after, stretch.first + *each}, written > 0);
     } else {
       Symbols taken = separated(written > 0);

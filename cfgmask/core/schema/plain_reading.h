@@ -187,7 +187,7 @@ class PlainReading {
   void read_later_ones();
   // What a reference leads to, which stands in the same document; as `target`.
   JsonId referred_schema(std::string_view reference);
-  // The reference with its percent-encoded bytes as they are. What is no UTF-8 then is no key.
+  // The percent-decoded reference. If it is not UTF-8, it matches no key.
   static std::string decoded(std::string_view reference);
   // What a JSON Pointer leads to; `around_` is then what is said of that.
   JsonId target(std::string_view pointer);

@@ -290,7 +290,7 @@ uint32_t DeferredSchema::rule_of(PlainValueId id) {
 void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   const PlainSchema::Value& value = schema_.at(id);
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
-  // What is read together is JSON.
+  // ScalarsTogether spells only JSON.
   const auto together = writes_python_ ? nullptr : schema_.together(id);
   if (together) add_scalars(rule, together);
   // What is known of many alternatives together is of keys that are kept as texts.

@@ -35,8 +35,8 @@ struct PlainLayout {
   std::shared_ptr<const PortableRegex> ignored = nullptr;  // what may stand between lexemes; or null
   std::string ignored_name = {};
   bool ignore_once = false;
-  std::optional<uint32_t> indent =
-      std::nullopt;                    // of each line, in blanks; the marks are then written as lines want it
+  // Spaces per level. With it, brackets, commas and colons are those of indented lines, and `marks` is not used.
+  std::optional<uint32_t> indent = std::nullopt;
   bool has_canonical_strings = false;  // each string in the one spelling of RFC 8785
 };
 

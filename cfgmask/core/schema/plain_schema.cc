@@ -18,7 +18,7 @@ namespace cfgmask {
 
 namespace {
 
-// Of what is in an array or object that is nested no deeper than this.
+// The levels of brackets left inside an array or object that may have `depth` levels.
 uint32_t depth_inside(uint32_t depth) { return depth == kUnbounded ? depth : depth - 1; }
 
 // Alternatives of alternatives that are looked through when two sets are compared.

@@ -321,15 +321,17 @@ class PlainSchema {
   // Finds out which of the sets that the root reaches have a value; false where that takes more than some looks at
   // each.
   bool find_live();
-  // Finds out the same of values in which arrays and objects are nested so deep, for each depth up to this one.
+  // Finds out the same for values with at most 0, 1, … `depth` levels of brackets.
   bool find_live_to(uint32_t depth);
-  // Known after `find_live`; `depth`: of values that are nested no deeper, known after `find_live_to`.
+  // Known after `find_live`. With `depth`, only values with at most so many levels of brackets count; known after
+  // `find_live_to`.
   bool is_live(PlainValueId id, uint32_t depth = kUnbounded) const {
     return (depth < flat_.size() ? flat_[depth] : live_)[id.value];
   }
-  // Whether each of the sets that have a value has one that is nested no deeper.
+  // Whether each set that has a value has one with at most `depth` levels of brackets.
   bool is_roomy(uint32_t depth) const { return depth >= flat_.size(); }
-  // Whether some value has this shape, and is nested no deeper: a union may be live though its objects are not.
+  // Whether a value of this shape exists with at most `depth` levels of brackets. A union may be live although its
+  // objects are not.
   bool can_be(const Array& array, uint32_t depth = kUnbounded) const;
   bool can_be(const Object& object, uint32_t depth = kUnbounded) const;
   // What an object has to hold at a key that is `name`; none: it cannot have such a key; unknown where classes of keys
@@ -368,7 +370,7 @@ class PlainSchema {
   ChunkedVector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;
-  std::vector<std::vector<bool>> flat_;  // the same by depth, where that is less
+  std::vector<std::vector<bool>> flat_;  // the same by depth, up to the last depth that excludes a set
   Interner contents_;
   std::vector<PlainValueId> by_content_;  // by the number of its content
   std::vector<uint32_t> content_;         // working memory

@@ -20,14 +20,21 @@ std::string in_single_quotes(std::string_view text) {
   return made;
 }
 
+std::string python_word(std::string_view word) {
+  if (word == "null") return "None";
+  std::string made(word);
+  made[0] = static_cast<char>(made[0] - ('a' - 'A'));
+  return made;
+}
+
 bool is_control(char c) { return static_cast<uint8_t>(c) < 0x20; }
 
-// What a string in single quotes may hold where no list says it.
+// The characters of strings in single quotes, if the strings are not listed.
 RegexId plain_character(RegexStore& r) {
   return r.char_class({{0x20, 0x26}, {0x28, 0x5B}, {0x5D, 0x7E}, {0xA0, 0xD7FF}, {0xE000, kLastCharacter}});
 }
 
-// The same without double quotes.
+// The characters of keys: the same without double quotes.
 RegexId key_character(RegexStore& r) {
   return r.char_class(
       {{0x20, 0x21}, {0x23, 0x26}, {0x28, 0x5B}, {0x5D, 0x7E}, {0xA0, 0xD7FF}, {0xE000, kLastCharacter}});
@@ -39,13 +46,6 @@ RegexId quoted(RegexId inside, RegexStore& r) {
 }
 
 }  // namespace
-
-std::string python_word(std::string_view word) {
-  if (word == "null") return "None";
-  std::string made(word);
-  made[0] = static_cast<char>(made[0] - ('a' - 'A'));
-  return made;
-}
 
 RegexId python_words(std::string_view word, RegexStore& r) {
   return r.alternation({r.literal(word), r.literal(python_word(word))});

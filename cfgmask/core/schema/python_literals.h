@@ -10,9 +10,7 @@
 
 namespace cfgmask {
 
-// null, true or false as Python writes it.
-std::string python_word(std::string_view word);
-// Either of the two.
+// null, true or false as JSON or as Python writes it.
 RegexId python_words(std::string_view word, RegexStore& r);
 // The strings that say a text of `texts`, or one of a list.
 RegexId python_strings(RegexId texts, RegexStore& r);

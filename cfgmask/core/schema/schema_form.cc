@@ -89,7 +89,7 @@ std::optional<bool> FormReading::is_python(std::vector<PlainValueId> values, Reg
     if (!one) found = std::nullopt;
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { values.push_back(inside); });
     if (!value.may_have_many_states()) continue;
-    // What items and members have in common with what must be among them is not inside of the value.
+    // An item that must meet a witness is a set of its own, which `for_each_inside` does not visit.
     for (uint32_t i = 0; i < schema_.n_values(); ++i) values.emplace_back(i);
   }
   return found;

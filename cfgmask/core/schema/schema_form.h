@@ -32,8 +32,8 @@ struct SchemaForm {
   };
   using Pieces = std::vector<Piece>;
 
-  // What is written how: strings as text, and arrays and objects as JSON or as literals of Python; all values as such
-  // literals; or the outermost object, too.
+  // How values are written. kJson: strings as bare text, arrays and objects as JSON. kPythonInside: arrays and objects
+  // as literals of Python instead. kPython: all values as such literals. kPythonObject: the outermost object as well.
   enum class Values : uint8_t { kJson, kPythonInside, kPython, kPythonObject };
 
   // The kinds of values that keys may tell, in the order of PlainSchema::Kind.
