@@ -428,6 +428,7 @@ class PlainLayout:
     ignore_once     as in `Scope`
     indent          as in `JsonSchemaOptions`; the marks are then written as lines want it
     canonical_strings  whether `escapes` are "canonical"
+    any_order       whether `property_order` is "any"
     """
 
     def __init__(
@@ -440,6 +441,7 @@ class PlainLayout:
         ignore_once: bool,
         indent: int | None,
         canonical_strings: bool,
+        any_order: bool,
     ) -> None: ...
 
 class PlainSchema:
@@ -501,6 +503,7 @@ class PlainReader:
                 fraction, "number", or "either"
     plain_numbers  whether a schema with numbers that no double holds is not plain
     is_indented  whether one is not plain that has only values that are nested too deep to be indented
+    any_order   whether one is not plain in which some key without a name must be there for what it holds
     """
 
     def __init__(
@@ -512,6 +515,7 @@ class PlainReader:
         exclusive: Literal["boolean", "number", "either"],
         plain_numbers: bool,
         is_indented: bool,
+        any_order: bool,
     ) -> None: ...
     def read(self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int) -> PlainReading | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.

@@ -1254,7 +1254,7 @@ NumberStyle::Spelling spelling_of(bool plain_numbers) {
 void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, bool plain_numbers,
                       const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once,
-                      std::optional<uint32_t> indent, bool canonical_strings) {
+                      std::optional<uint32_t> indent, bool canonical_strings, bool any_order) {
   if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
   new (self) PlainLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
                          {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
@@ -1262,7 +1262,8 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
                          std::move(ignored_name),
                          ignore_once,
                          indent,
-                         canonical_strings};
+                         canonical_strings,
+                         any_order};
 }
 
 void new_plain_schema(PlainSchemaParts* self, std::shared_ptr<const PlainSchema> reading,
@@ -1349,7 +1350,7 @@ void bind_plain_schema(nb::module_& m) {
            "has_python_words"_a, "values"_a, "separator"_a);
   nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
-           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "canonical_strings"_a);
+           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "canonical_strings"_a, "any_order"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
       .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
@@ -1366,17 +1367,17 @@ void bind_plain_schema(nb::module_& m) {
           "__init__",
           [](PlainReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
              const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
-             bool plain_numbers, bool is_indented) {
+             bool plain_numbers, bool is_indented, bool any_order) {
             using Exclusive = PlainReader::Exclusive;
             new (self) PlainReader(asserted, std::move(strings), identifier, reference_hides_siblings,
                                    exclusive == "boolean"  ? Exclusive::kBoolean
                                    : exclusive == "number" ? Exclusive::kNumber
                                                            : Exclusive::kEither,
                                    spelling_of(plain_numbers),
-                                   is_indented ? std::optional(IndentedSchema::kMaxDepth) : std::nullopt);
+                                   is_indented ? std::optional(IndentedSchema::kMaxDepth) : std::nullopt, any_order);
           },
           "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
-          "is_indented"_a)
+          "is_indented"_a, "any_order"_a)
       .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read)
       .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
            docs::PlainReader_read_all);

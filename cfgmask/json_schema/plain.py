@@ -106,6 +106,7 @@ _FREE: dict[str, Any] = {
     "key_separator": DEFAULTS.key_separator,
     "escapes": DEFAULTS.escapes,
     "indent": DEFAULTS.indent,
+    "property_order": DEFAULTS.property_order,
     "formats": DEFAULTS.formats,
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
@@ -139,6 +140,7 @@ def _layout(options: JsonSchemaOptions) -> _core.PlainLayout:
         scope.ignore_once,
         options.indent,
         options.escapes == "canonical",
+        options.property_order == "any",
     )
 
 
@@ -155,7 +157,7 @@ def _dialect(draft: Draft | None) -> Dialect:
 
 
 @lru_cache(maxsize=32)
-def _reader(draft: Draft | None, formats: str, numbers: str, is_indented: bool) -> _core.PlainReader:
+def _reader(draft: Draft | None, formats: str, numbers: str, order: str, is_indented: bool) -> _core.PlainReader:
     """The reader of schemas that declare this draft, or none."""
     dialect = _dialect(draft)
 
@@ -168,11 +170,12 @@ def _reader(draft: Draft | None, formats: str, numbers: str, is_indented: bool) 
         "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
         numbers == "plain",
         is_indented,
+        order == "any",
     )
 
 
 def _reader_with(draft: Draft | None, options: JsonSchemaOptions) -> _core.PlainReader:
-    return _reader(draft, options.formats, options.numbers, options.indent is not None)
+    return _reader(draft, options.formats, options.numbers, options.property_order, options.indent is not None)
 
 
 @lru_cache(maxsize=1)

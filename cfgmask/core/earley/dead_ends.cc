@@ -4,7 +4,7 @@
 // What comes next is asked of terminals that a register looks at: those that are distinct, have a step or close a set.
 // Of any other, a plain one, the answer is that of what may follow it: of the first such terminals that are met behind
 // it, past further plain ones, in what is left of its rule and of those around it, up to the one that opened the set.
-// What follows the keys of a choice is not looked at.
+// What follows the keys of a choice is not looked at, nor is what hides the set.
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -18,7 +18,8 @@ namespace cfgmask {
 namespace {
 
 bool is_passed_by(const Terminal& terminal) {
-  return !terminal.distinct && !terminal.closes_set && terminal.step.place == 0 && terminal.choice == kNoChoice;
+  return !terminal.distinct && !terminal.closes_set && terminal.step.place == 0 && terminal.choice == kNoChoice &&
+         terminal.key_role != KeyRole::kKey;
 }
 
 }  // namespace
@@ -117,6 +118,7 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
     const auto& opens = instances_.nonterminal(head.index()).opens_set;
     if (opens && !seen_.may_open(*opens, at.seen)) continue;
     if (opens && !SeenValues::is_part(grammar_.set_bounds[*opens])) return Ahead::kSomething;
+    if (instances_.nonterminal(head.index()).hides_set && at.seen != SeenValues::none()) return Ahead::kSomething;
     const SeenId within = opens ? seen_.open(*opens, at.seen) : at.seen;
     const auto [call, is_new] = known.try_emplace({head.index(), within}, calls.size());
     if (is_new) {
@@ -131,8 +133,9 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
 }
 
 bool Parser::may_come(const Terminal& terminal, SeenId seen, IfNew values) {
+  if (terminal.key_role == KeyRole::kKey && !terminal.distinct) return true;
   if (values == IfNew::kAny) {
-    if (terminal.distinct) return seen_.is_addable_beside_new(terminal.regex, seen, terminal.step);
+    if (terminal.distinct && terminal.choice == kNoChoice) return seen_.is_addable_beside_new(terminal.regex, seen, terminal.step);
     if (terminal.step.place != 0 && seen_.is_vague(seen)) return false;
   }
   if (terminal.distinct) return seen_.addable(terminal.regex, seen, terminal.step) != RegexStore::nothing();

@@ -73,7 +73,8 @@ void Derivation::predecessors(const Item& item, size_t depth, const Parser::Trac
   for (const auto& expansion : closure.expansions) {
     if (expansion.continuation != item.continuation) continue;
     if (!is_alternative(item.rest, expansion.nonterminal)) continue;
-    const bool restores = parser_.instances_.nonterminal(expansion.nonterminal).opens_set.has_value();
+    const Nonterminal& called = parser_.instances_.nonterminal(expansion.nonterminal);
+    const bool restores = called.opens_set || called.hides_set;
     for (const auto& call : closure.calls) {
       if (call.nonterminal != expansion.nonterminal || call.deadline != parser_.deadline_of(item)) continue;
       const Item caller = Item::unpack(call.caller);

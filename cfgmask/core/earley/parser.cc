@@ -192,6 +192,15 @@ Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
       choice == kNoChoice ? rests_[edge.item.rest.value].tail : rest_after(grammar_.choices[choice], number);
   Item after{tail, edge.item.continuation};
   const Terminal& terminal = grammar_.terminals[edge.source];
+  if (choice != kNoChoice && !terminal.distinct) return after;
+  if (choice != kNoChoice) {
+    const Choice& keys = grammar_.choices[choice];
+    const SeenId before = continuations_[after.continuation.value].seen;
+    if (before != SeenValues::none())
+      after.continuation =
+          with_seen(after.continuation, seen_.add_key(before, keys.list, keys.are_strings, number));
+    return after;
+  }
   if (terminal.distinct ? text == SeenValues::no_text() : terminal.step.place == 0) return after;
   const SeenId seen = continuations_[after.continuation.value].seen;
   if (seen == SeenValues::none()) return after;
@@ -487,9 +496,11 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
       RegexId regex = terminal(here.head.index()).regex;
       const Terminal& terminal = grammar_.terminals[here.head.index()];
       if (seen != SeenValues::none() && terminal.distinct) {
-        tracks = closing.tracks = true;
-        closing.excludes = closing.excludes || seen_.excludes(seen);
-        closing.is_vague = closing.is_vague || seen_.is_vague(seen);
+        if (terminal.choice == kNoChoice) {
+          tracks = closing.tracks = true;
+          closing.excludes = closing.excludes || seen_.excludes(seen);
+          closing.is_vague = closing.is_vague || seen_.is_vague(seen);
+        }
         regex = seen_.addable(regex, seen, terminal.step);
       }
       if (regex == RegexStore::nothing()) return;
@@ -543,7 +554,9 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
   if (callee.opens_set && !seen_.may_open(*callee.opens_set, awaiting.seen)) return;
-  const SeenId seen = callee.opens_set ? seen_.open(*callee.opens_set, awaiting.seen) : awaiting.seen;
+  const bool hides = callee.hides_set && awaiting.seen != SeenValues::none();
+  SeenId seen = hides ? SeenValues::none() : awaiting.seen;
+  if (callee.opens_set) seen = seen_.open(*callee.opens_set, awaiting.seen);
   if (callee.opens_set && seen_.is_value(seen) && seen_.is_vague(awaiting.seen)) closing.is_vague = true;
   const uint32_t own = callee.max_tokens == kUnbounded ? kUnbounded : closing.clock + callee.max_tokens;
   const Callee key{callee.order, seen, kUnbounded - std::min(awaiting.deadline, own)};
@@ -551,13 +564,14 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const bool first_call = callers.empty();
   // Tail call: whoever awaits the caller awaits the callee. A loop's members are not all known yet while it is open.
   const bool is_tail_call = tail == kNil && awaiting.kind == ContinuationKind::kPlain && awaiting.marked == kUnmarked &&
-                            !callee.opens_set && callee.mark == nullptr;
+                            !callee.opens_set && !hides && callee.mark == nullptr;
   if (closing.trace != nullptr)
     closing.trace->calls.push_back({nonterminal, tail, caller.packed(), key.deadline(), is_tail_call});
   if (is_tail_call) {
     callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
   } else {
-    const ContinuationId kept = callee.opens_set ? continuation : with_seen(continuation, SeenValues::none());
+    const bool restores = callee.opens_set || callee.hides_set;
+    const ContinuationId kept = restores ? continuation : with_seen(continuation, SeenValues::none());
     callers.push_back(Item{tail, kept}.packed());
   }
   if (!first_call) return;
@@ -600,9 +614,11 @@ ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, const Cal
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   if (!callee.opens_set && callee.mark == nullptr && callers.size() == 1) {
     const Item only = Item::unpack(callers[0]);
-    if (only.rest == kNil && deadline_of(only) == as.deadline()) return with_seen(only.continuation, as.seen);
+    const bool hides = callee.hides_set && continuations_[only.continuation.value].seen != as.seen;
+    if (only.rest == kNil && deadline_of(only) == as.deadline() && !hides) return with_seen(only.continuation, as.seen);
   }
-  const ContinuationKind kind = callee.opens_set ? ContinuationKind::kRestores : ContinuationKind::kPlain;
+  const bool restores = callee.opens_set || callee.hides_set;
+  const ContinuationKind kind = restores ? ContinuationKind::kRestores : ContinuationKind::kPlain;
   const uint32_t marked = callee.mark != nullptr ? nonterminal : kUnmarked;
   std::vector<uint32_t>& key = continuation_key_;
   key = {static_cast<uint32_t>(kind), as.seen.value, marked, as.hurry};

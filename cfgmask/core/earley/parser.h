@@ -233,7 +233,7 @@ class Parser {
   enum class ContinuationKind : uint32_t {
     kPlain,
     kLoop,      // of a left-recursive component
-    kRestores,  // of a nonterminal that opened a set
+    kRestores,  // of a nonterminal that opened a set, or hides one
   };
   static constexpr uint32_t kUnmarked = UINT32_MAX;
   struct Continuation {

@@ -115,7 +115,7 @@ bool SeenValues::is_marked(SeenId seen) const {
 }
 
 SeenId SeenValues::open(uint32_t i, SeenId around) {
-  for (const std::string& name : bounds_[i].required) intern_value('"' + name);
+  required(i);
   for (const SetMember& member : bounds_[i].members) {
     if (!member.is_class) intern_value('"' + member.name);
   }
@@ -215,7 +215,7 @@ bool SeenValues::may_pass(SeenId seen, Step step) {
 }
 
 std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
-  if (seen == none()) return seen;
+  if (seen == none() || ended == none()) return seen;
   if (!is_value(ended)) return is_value(seen) && is_unknown(ended) ? unknown() : seen;
   if (!admits(seen, ended)) return std::nullopt;
   if (is_again(ended)) {
@@ -226,7 +226,7 @@ std::optional<SeenId> SeenValues::add_ended(SeenId seen, SeenId ended) {
 }
 
 bool SeenValues::admits(SeenId seen, SeenId ended) {
-  if (seen == none() || !is_value(ended)) return true;
+  if (seen == none() || ended == none() || !is_value(ended)) return true;
   if (is_again(ended)) return may_be_any(ended) || is_among(next_copied(ended, 0), entries(ended)[1]);
   const Holds holds = bounds(seen).holds;
   const bool is_copy = copies(seen);
@@ -658,20 +658,36 @@ uint32_t SeenValues::intern_value(std::string value) {
   return add_with(value_ids_, words, hash, values_, std::move(value));
 }
 
-std::vector<std::string> SeenValues::missing(SeenId seen) const {
-  if (bounds(seen).required.empty()) return {};
-  const Words all = entries(seen);
-  const std::vector<uint32_t> known = has_keys(seen) ? keys(seen) : std::vector<uint32_t>(all.begin(), all.end());
-  std::vector<std::string> out;
-  for (const std::string& name : bounds(seen).required) {
-    const auto id = value_ids_.find(words_of('"' + name));
-    if (!id || std::find(known.begin(), known.end(), *id) == known.end()) out.push_back(name);
+const std::vector<uint32_t>& SeenValues::required(uint32_t i) {
+  if (required_.size() <= i) required_.resize(i + 1);
+  if (!required_[i]) {
+    std::vector<uint32_t> values;
+    for (const std::string& name : bounds_[i].required) values.push_back(intern_value('"' + name));
+    std::sort(values.begin(), values.end());
+    required_[i] = std::move(values);
   }
+  return *required_[i];
+}
+
+std::vector<uint32_t> SeenValues::missing_values(SeenId seen) {
+  if (bounds(seen).required.empty()) return {};
+  const std::vector<uint32_t>& wanted = required(seen_ids_.at(seen.value)[0] & ~kMark);
+  const Words all = entries(seen);
+  std::vector<uint32_t> known = has_keys(seen) ? keys(seen) : std::vector<uint32_t>(all.begin(), all.end());
+  if (!std::is_sorted(known.begin(), known.end())) std::sort(known.begin(), known.end());
+  std::vector<uint32_t> out;
+  std::set_difference(wanted.begin(), wanted.end(), known.begin(), known.end(), std::back_inserter(out));
   return out;
 }
 
-bool SeenValues::may_close(SeenId seen) const {
-  return n_values(seen) >= bounds(seen).minimum && missing(seen).empty();
+std::vector<std::string> SeenValues::missing(SeenId seen) {
+  std::vector<std::string> out;
+  for (const uint32_t value : missing_values(seen)) out.push_back(values_[value].substr(1));
+  return out;
+}
+
+bool SeenValues::may_close(SeenId seen) {
+  return n_values(seen) >= bounds(seen).minimum && missing_values(seen).empty();
 }
 
 void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
@@ -717,7 +733,7 @@ void SeenValues::add_scalars(SeenId seen, ScalarSet& out) const {
   }
 }
 
-uint32_t SeenValues::bytes_to_close(SeenId seen) const {
+uint32_t SeenValues::bytes_to_close(SeenId seen) {
   if (seen == none() || is_unknown(seen)) return 0;
   // Quotes, a comma, and of a key also what follows it.
   constexpr uint32_t kBeside = 3;
@@ -748,7 +764,52 @@ RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
   return left;
 }
 
+const SeenValues::KeyNumbers& SeenValues::key_numbers(uint32_t list, bool are_strings) {
+  const auto [at, is_new] = key_numbers_.try_emplace({list, are_strings});
+  KeyNumbers& keys = at->second;
+  if (is_new) {
+    regexes_.for_each_in_list(list, [&](uint32_t number, std::string_view key) {
+      if (keys.values.size() <= number) keys.values.resize(number + 1, kNew);
+      keys.values[number] = intern_value(are_strings ? '"' + std::string(key) : value_of(key));
+      keys.numbers.emplace(keys.values[number], number);
+    });
+  }
+  return keys;
+}
+
+std::vector<uint32_t> SeenValues::numbers_of(const KeyNumbers& keys, std::span<const uint32_t> values) {
+  std::vector<uint32_t> out;
+  for (const uint32_t value : values) {
+    if (const auto found = keys.numbers.find(value); found != keys.numbers.end()) out.push_back(found->second);
+  }
+  return out;
+}
+
+SeenId SeenValues::add_key(SeenId seen, uint32_t list, bool are_strings, uint32_t number) {
+  return add_value(seen, key_numbers(list, are_strings).values[number]);
+}
+
+RegexId SeenValues::missing_keys(SeenId seen, RegexId keys) {
+  if (seen == none() || is_unknown(seen) || bounds(seen).required.empty()) return RegexStore::nothing();
+  const bool are_strings = regexes_.kind(keys) == RegexKind::kJsonString;
+  const KeyNumbers& known = key_numbers(regexes_.list_of(keys), are_strings);
+  return regexes_.only_numbers(keys, numbers_of(known, missing_values(seen)));
+}
+
+// Once only the required ones have room, no others may come.
+RegexId SeenValues::addable_keys(RegexId keys, SeenId seen) {
+  const bool are_strings = regexes_.kind(keys) == RegexKind::kJsonString;
+  const KeyNumbers& known = key_numbers(regexes_.list_of(keys), are_strings);
+  const uint32_t maximum = bounds(seen).maximum;
+  if (maximum != kUnbounded) {
+    const std::vector<uint32_t> needed = missing_values(seen);
+    if (n_values(seen) + needed.size() >= maximum) return regexes_.only_numbers(keys, numbers_of(known, needed));
+  }
+  return regexes_.without_numbers(keys, numbers_of(known, entries(seen)));
+}
+
 RegexId SeenValues::compute_addable(RegexId regex, SeenId seen, Step step) {
+  if (regexes_.is_numbered(regex)) return addable_keys(regex, seen);
   if (copies(seen)) {
     if (may_be_any(seen)) return regex;
     if (is_again(seen)) return intersect(regex, unwanted(around(seen)));

@@ -32,6 +32,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,6 +67,10 @@ class SeenValues {
   bool may_open(uint32_t i, SeenId around);
   // The register with the value of a lexeme, which stands at that step of an item.
   SeenId add(SeenId seen, TextId text, Step step);
+  // The register with a numbered key of a list, which `are_strings` tells how to read as in Choice.
+  SeenId add_key(SeenId seen, uint32_t list, bool are_strings, uint32_t number);
+  // Of numbered keys, those that the register asks for and has not; nothing() if it does of none of them.
+  RegexId missing_keys(SeenId seen, RegexId keys);
   // The register of an item after a lexeme of which no other value may stand at that step, and whether it may come.
   // Where nothing else may stand, it is the same.
   SeenId pass(SeenId seen, Step step);
@@ -84,7 +89,7 @@ class SeenValues {
   // names that its bounds know.
   void add_scalars(SeenId seen, ScalarSet& out) const;
   // About how many bytes what it still asks for takes.
-  uint32_t bytes_to_close(SeenId seen) const;
+  uint32_t bytes_to_close(SeenId seen);
   // What may be left of a text so that its value is one of the required values that are missing.
   RegexId missing_lexemes(SeenId seen, TextId text);
   // The lexemes of `regex` whose values may be added to the register: those that are not in it and for which it has
@@ -95,7 +100,7 @@ class SeenValues {
   // at most. Cost: some derivatives.
   bool is_addable_beside_new(RegexId regex, SeenId seen, Step step);
   // Whether the register has all that its bounds ask for.
-  bool may_close(SeenId seen) const;
+  bool may_close(SeenId seen);
 
   // Texts of lexemes, one byte after the other. no_text() stands for a text that nobody needs.
   static constexpr TextId no_text() { return TextId(0U); }
@@ -238,7 +243,20 @@ class SeenValues {
   std::vector<uint32_t> taken(SeenId seen) const;
   size_t n_values(SeenId seen) const;
   const SetBounds& bounds(SeenId seen) const;
-  std::vector<std::string> missing(SeenId seen) const;
+  // The values that bounds require, sorted.
+  const std::vector<uint32_t>& required(uint32_t i);
+  // Those that a register has not.
+  std::vector<uint32_t> missing_values(SeenId seen);
+  std::vector<std::string> missing(SeenId seen);
+  // Values and numbers of the keys of a list.
+  struct KeyNumbers {
+    std::vector<uint32_t> values;  // by number
+    std::unordered_map<uint32_t, uint32_t> numbers;
+  };
+  const KeyNumbers& key_numbers(uint32_t list, bool are_strings);
+  // The numbers of those values that are keys of a list.
+  static std::vector<uint32_t> numbers_of(const KeyNumbers& keys, std::span<const uint32_t> values);
+  RegexId addable_keys(RegexId keys, SeenId seen);
   bool has_values_at_sight(RegexId lexemes);
   RegexId compute_addable(RegexId regex, SeenId seen, Step step);
   template <class F>
@@ -261,6 +279,8 @@ class SeenValues {
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
   Interner seen_ids_;       // index of the bounds, which may be marked, then entries
+  std::vector<std::optional<std::vector<uint32_t>>> required_;  // by bounds
+  std::map<std::pair<uint32_t, bool>, KeyNumbers> key_numbers_;
   HashTable addable_;       // (regex, register), in an item and among its members (place, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;

@@ -27,6 +27,12 @@ RegexId Wanted::lexemes(ItemSetId set, TextId text) {
   return parser_.seen_.missing_lexemes(parser_.continuations_[item->continuation.value].seen, text);
 }
 
+RegexId Wanted::keys(ItemSetId set, RegexId left) {
+  const Item* item = first(set);
+  if (item == nullptr) return RegexStore::nothing();
+  return parser_.seen_.missing_keys(parser_.continuations_[item->continuation.value].seen, left);
+}
+
 // A register is handed on to what follows until the rule that opened it ends.
 uint32_t Wanted::around(ContinuationId continuation) {
   struct Open {

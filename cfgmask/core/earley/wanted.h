@@ -27,6 +27,8 @@ class Wanted {
   // What may be left of a lexeme that began with `text`, so that its value is one that the innermost register asks for;
   // RegexStore::nothing() if it cannot be.
   RegexId lexemes(ItemSetId set, TextId text);
+  // Of numbered keys that are left, those that it asks for; RegexStore::nothing() if it asks for none of them.
+  RegexId keys(ItemSetId set, RegexId left);
 
   size_t memory() const { return known_.size() * sizeof(*known_.begin()); }
 

@@ -379,7 +379,11 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
         }
       };
       add(left, false);
-      if (wanted != RegexStore::nothing()) add(store.regexes.intersection({left, wanted}), true);
+      if (store.regexes.is_numbered(left)) {
+        if (const RegexId keys = wanted_.keys(items, left); keys != RegexStore::nothing()) add(keys, true);
+      } else if (wanted != RegexStore::nothing()) {
+        add(store.regexes.intersection({left, wanted}), true);
+      }
     }
   };
   for (const Configuration& at : grammar_.configurations(state)) {

@@ -290,7 +290,7 @@ ByteSet RegexStore::compute_first(RegexId node) {
     }
     case RegexKind::kNumberedKeys: {
       const NumberedTable table = numbered_table(o[0]);
-      for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
+      for_each_place(o, [&](uint32_t place) {
         const std::string_view key = table.keys[place];
         if (key.size() > o[3]) set.add(static_cast<uint8_t>(key[o[3]]));
       });

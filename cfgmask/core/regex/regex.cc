@@ -11,6 +11,7 @@ namespace cfgmask {
 RegexStore::RegexStore(uint64_t max_depth, uint64_t max_search_steps)
     : max_depth_(max_depth), max_search_steps_(max_search_steps), lengths_(std::make_unique<MinimumLengths>(*this)) {
   first_sets_.push_back(ByteSet{});
+  left_out_.intern({});
   intern(RegexKind::kNothing, {});
   intern(RegexKind::kEmptyText, {});
   const uint32_t none[] = {nothing().value};
@@ -22,7 +23,7 @@ RegexStore::~RegexStore() = default;
 size_t RegexStore::bytes() const {
   return nodes_.bytes() + props_.bytes() + first_sets_.bytes() + derivatives_.bytes() + uncounted_.bytes() +
          clipped_.bytes() + within_.bytes() + common_classes_.bytes() + ends_in_loop_.bytes() + bounded_ids_.bytes() +
-         bounded_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() +
+         bounded_.bytes() + portable_.bytes() + key_tables_.bytes() + numbered_tables_.bytes() + left_out_.bytes() +
          automaton_ids_.bytes() + automaton_bytes_ + multiples_ids_.bytes() + multiples_.bytes() + multiples_bytes_ +
          prefixed_ids_.bytes() + prefixed_.bytes() + prefixed_bytes_ + sequence_ids_.bytes() + sequences_.bytes() +
          sequence_bytes_ + kept_lists_.bytes() + kept_bytes_ + lengths_->bytes();

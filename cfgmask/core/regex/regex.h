@@ -49,7 +49,7 @@ enum class RegexKind : uint32_t {
   kComplement,     // every byte string but those of the body
   kRepetition,     // body, minimum, maximum
   kKeySet,         // keys [low, high) of a table, of which `depth` bytes were read
-  kNumberedKeys,   // the same of those whose numbers are in [from, to); at least two
+  kNumberedKeys,   // the same of those whose numbers are in [from, to), but for some that are left out; at least two
   kJsonString,     // body over the decoded text, and where in the literal we are
   kDivisible,      // modulus, remainder of the digits read so far
   kMultiples,      // a table of cases and a position in a decimal; see regex/multiples.h
@@ -113,11 +113,26 @@ class RegexStore {
   uint32_t number_keys(const std::shared_ptr<const KeyList>& list);
   // Those of a list with numbers in [from, to). Linear in these or in the list, whichever is less.
   RegexId numbered_keys(uint32_t list, uint32_t from, uint32_t to) {
-    return numbered(list, 0, UINT32_MAX, 0, from, to);
+    return numbered(list, 0, UINT32_MAX, 0, from, to, kNoneLeftOut);
   }
   // The same as JSON strings, which may be spelled with escapes.
   RegexId numbered_strings(uint32_t list, uint32_t from, uint32_t to) {
     return json_string(numbered_keys(list, from, to), JsonEscapes::kLiteral);
+  }
+  // Numbered keys, by themselves or as JSON strings, without those of some numbers; nothing() if none is left. Linear
+  // in the list.
+  RegexId without_numbers(RegexId node, std::span<const uint32_t> numbers);
+  // The same with those alone.
+  RegexId only_numbers(RegexId node, std::span<const uint32_t> numbers);
+  // The list of numbered keys, by themselves or as JSON strings.
+  uint32_t list_of(RegexId node) const {
+    return operands(kind(node) == RegexKind::kJsonString ? json_body(node) : node)[0];
+  }
+  // Calls f(number, key) for each of a list.
+  template <class F>
+  void for_each_in_list(uint32_t list, F f) const {
+    const NumberedTable table = numbered_table(list);
+    for (uint32_t place = 0; place < table.keys.size(); ++place) f(table.numbers[place], table.keys[place]);
   }
   // Whether the node is numbered keys, by themselves or as JSON strings.
   bool is_numbered(RegexId node) const {
@@ -370,12 +385,29 @@ class RegexStore {
   RegexId derive_key_set(RegexId node, unsigned b);
   RegexId keys_after(RegexId node, std::string_view text);
   RegexId derive_substring(RegexId node, unsigned b);
-  RegexId numbered(uint32_t table, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to);
+  // `left_out`: the number of a set of places.
+  static constexpr uint32_t kNoneLeftOut = 0;
+  RegexId numbered(uint32_t table, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to,
+                   uint32_t left_out);
+  RegexId with_left_out(RegexId node, const std::vector<bool>& left_out);
+  uint32_t left_out_within(uint32_t left_out, uint32_t low, uint32_t high);
+  bool is_left_out(uint32_t left_out, uint32_t place) const {
+    if (left_out == kNoneLeftOut) return false;
+    const Words set = left_out_.at(left_out);
+    const uint32_t word = place / 32;
+    return word >= set[0] && word - set[0] + 1 < set.size() && ((set[word - set[0] + 1] >> (place % 32)) & 1) != 0;
+  }
   RegexId derive_numbered_keys(RegexId node, unsigned b);
   // Of numbered keys: the one that ends here, if there is one.
   RegexId ended_key(RegexId node);
   template <class F>
-  void for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to, F f) const;
+  void for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to,
+                      uint32_t left_out, F f) const;
+  // Of numbered keys by themselves.
+  template <class F>
+  void for_each_place(Words operands, F f) const {
+    for_each_place(numbered_table(operands[0]), operands[1], operands[2], operands[4], operands[5], operands[6], f);
+  }
   uint32_t shortest_key(RegexId node) const;
   uint32_t longest_key(RegexId node) const;
 
@@ -507,6 +539,7 @@ class RegexStore {
   ChunkedVector<std::shared_ptr<const KeyList>> kept_lists_;
   size_t kept_bytes_ = 0;
   Interner numbered_tables_;
+  Interner left_out_;  // sets of places: the number of the first word of bits, and these
   Interner automaton_ids_;
   ChunkedVector<std::unique_ptr<const SubstringAutomaton>> automata_;
   size_t automaton_bytes_ = 0;
@@ -523,15 +556,15 @@ class RegexStore {
 
 template <class F>
 void RegexStore::for_each_place(const NumberedTable& table, uint32_t low, uint32_t high, uint32_t from, uint32_t to,
-                                F f) const {
+                                uint32_t left_out, F f) const {
   if (to - from < high - low) {
     for (uint32_t number = from; number < to; ++number) {
       const uint32_t place = table.places[number];
-      if (place >= low && place < high) f(place);
+      if (place >= low && place < high && !is_left_out(left_out, place)) f(place);
     }
   } else {
     for (uint32_t place = low; place < high; ++place) {
-      if (table.numbers[place] >= from && table.numbers[place] < to) f(place);
+      if (table.numbers[place] >= from && table.numbers[place] < to && !is_left_out(left_out, place)) f(place);
     }
   }
 }
@@ -541,7 +574,7 @@ void RegexStore::for_each_number(RegexId node, F f) const {
   const bool is_string = kind(node) == RegexKind::kJsonString;
   const Words o = operands(is_string ? json_body(node) : node);
   const NumberedTable table = numbered_table(o[0]);
-  for_each_place(table, o[1], o[2], o[4], o[5], [&](uint32_t place) {
+  for_each_place(o, [&](uint32_t place) {
     const std::string_view left = table.keys[place].substr(o[3]);
     const auto length = static_cast<uint32_t>(left.size());
     if (!is_string) return f(table.numbers[place], length);
@@ -559,8 +592,7 @@ void RegexStore::for_each_text(RegexId node, F f) const {
     return;
   }
   const NumberedTable table = numbered_table(o[0]);
-  for_each_place(table, o[1], o[2], o[4], o[5],
-                 [&](uint32_t place) { f(left(table.keys[place]), table.numbers[place]); });
+  for_each_place(o, [&](uint32_t place) { f(left(table.keys[place]), table.numbers[place]); });
 }
 
 // What a JSON string literal decodes to, as UTF-8. `literal` is one; lone surrogates are none.

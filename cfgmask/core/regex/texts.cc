@@ -111,18 +111,69 @@ uint32_t RegexStore::n_numbers(RegexId node) const {
 }
 
 // Bounds are drawn as near as they can be, so that equal keys are one node wherever they were narrowed from.
-RegexId RegexStore::numbered(uint32_t list, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to) {
+RegexId RegexStore::numbered(uint32_t list, uint32_t low, uint32_t high, uint32_t depth, uint32_t from, uint32_t to,
+                             uint32_t left_out) {
   const NumberedTable table = numbered_table(list);
   high = std::min(high, table.keys.size());
   to = std::min(to, static_cast<uint32_t>(table.places.size()));
-  uint32_t node[] = {list, UINT32_MAX, 0, depth, UINT32_MAX, 0};
-  for_each_place(table, low, high, from, to, [&](uint32_t place) {
+  uint32_t node[] = {list, UINT32_MAX, 0, depth, UINT32_MAX, 0, kNoneLeftOut};
+  for_each_place(table, low, high, from, to, left_out, [&](uint32_t place) {
     node[1] = std::min(node[1], place);
     node[2] = std::max(node[2], place + 1);
     node[4] = std::min(node[4], table.numbers[place]);
     node[5] = std::max(node[5], table.numbers[place] + 1);
   });
-  return node[2] == 0 ? nothing() : intern(RegexKind::kNumberedKeys, node);
+  if (node[2] == 0) return nothing();
+  node[6] = left_out_within(left_out, node[1], node[2]);
+  return intern(RegexKind::kNumberedKeys, node);
+}
+
+// Those of the places that are left out which are in [low, high).
+uint32_t RegexStore::left_out_within(uint32_t left_out, uint32_t low, uint32_t high) {
+  if (left_out == kNoneLeftOut) return kNoneLeftOut;
+  const Words all = left_out_.at(left_out);
+  const uint32_t first = low / 32;
+  std::vector<uint32_t> within{first};
+  uint32_t any = 0;
+  for (uint32_t word = first; word <= (high - 1) / 32; ++word) {
+    uint32_t bits = word >= all[0] && word - all[0] + 1 < all.size() ? all[word - all[0] + 1] : 0;
+    if (word == first) bits &= UINT32_MAX << (low % 32);
+    if (word == (high - 1) / 32) bits &= UINT32_MAX >> (31 - (high - 1) % 32);
+    any |= bits;
+    within.push_back(bits);
+  }
+  if (any == 0) return kNoneLeftOut;
+  if (const auto known = left_out_.find(within)) return *known;
+  charge(within.size());
+  return left_out_.intern(within).first;
+}
+
+RegexId RegexStore::without_numbers(RegexId node, std::span<const uint32_t> numbers) {
+  const NumberedTable table = numbered_table(list_of(node));
+  std::vector<bool> left_out(table.keys.size(), false);
+  for (uint32_t number : numbers) left_out[table.places[number]] = true;
+  return with_left_out(node, left_out);
+}
+
+RegexId RegexStore::only_numbers(RegexId node, std::span<const uint32_t> numbers) {
+  const NumberedTable table = numbered_table(list_of(node));
+  std::vector<bool> left_out(table.keys.size(), true);
+  for (uint32_t number : numbers) left_out[table.places[number]] = false;
+  return with_left_out(node, left_out);
+}
+
+// Besides those that are left out already.
+RegexId RegexStore::with_left_out(RegexId node, const std::vector<bool>& left_out) {
+  if (kind(node) == RegexKind::kJsonString) {
+    const RegexId body = with_left_out(json_body(node), left_out);
+    return body == nothing() ? body : json_with_body(node, body);
+  }
+  const Words o = operands(node);
+  std::vector<uint32_t> set(1 + (left_out.size() + 31) / 32, 0);
+  for (uint32_t place = 0; place < left_out.size(); ++place) {
+    if (left_out[place] || is_left_out(o[6], place)) set[1 + place / 32] |= 1U << (place % 32);
+  }
+  return numbered(o[0], o[1], o[2], o[3], o[4], o[5], left_out_.intern(set).first);
 }
 
 std::optional<RegexStore::OnlyKey> RegexStore::only_key(RegexId node) {
@@ -146,12 +197,12 @@ RegexId RegexStore::derive_numbered_keys(RegexId node, unsigned b) {
   const uint32_t depth = o[3];
   const uint32_t low = o[1] + (nullable(node) ? 1 : 0);  // the key that ends here sorts first
   const auto [from, to] = numbered_table(o[0]).keys.with_byte(low, o[2], depth, b);
-  return numbered(o[0], from, to, depth + 1, o[4], o[5]);
+  return numbered(o[0], from, to, depth + 1, o[4], o[5], o[6]);
 }
 
 RegexId RegexStore::ended_key(RegexId node) {
   const Words o = operands(node);
-  return nullable(node) ? numbered(o[0], o[1], o[1] + 1, o[3], o[4], o[5]) : nothing();
+  return nullable(node) ? numbered(o[0], o[1], o[1] + 1, o[3], o[4], o[5], o[6]) : nothing();
 }
 
 // The place of what is left of a set of keys, numbered or not, is found once for all of the bytes.
@@ -164,7 +215,7 @@ RegexId RegexStore::keys_after(RegexId node, std::string_view text) {
   const uint32_t from = keys.find(o[1], o[2], [&](std::string_view key) { return beginning(key) < text; });
   const uint32_t to = keys.find(from, o[2], [&](std::string_view key) { return beginning(key) == text; });
   const auto read = static_cast<uint32_t>(depth + text.size());
-  if (is_numbered) return numbered(o[0], from, to, read, o[4], o[5]);
+  if (is_numbered) return numbered(o[0], from, to, read, o[4], o[5], o[6]);
   if (from == to) return nothing();
   if (to - from == 1 && keys[from].size() == read) return empty_text();
   const uint32_t left[] = {o[0], from, to, read};

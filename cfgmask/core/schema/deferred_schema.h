@@ -1,7 +1,7 @@
 // The rules of a plain schema, made as texts come to them.
 //
 // One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
-// (plain_objects.cc), choices between many of either (plain_forks.cc), and forms that are not JSON (plain_forms.cc).
+// (plain_objects.cc), objects with keys in any order (unordered_objects.cc), choices between many of either (plain_forks.cc), and forms that are not JSON (plain_forms.cc).
 #pragma once
 
 #include <algorithm>
@@ -91,6 +91,11 @@ class DeferredSchema : public DeferredPart {
     PlainValueId array;
     uint32_t n_written;
   };
+  // Some or no members are written of an object with keys in any order, at a level.
+  struct UnorderedState {
+    uint32_t level;
+    bool some;
+  };
   struct ForkState {
     uint32_t number;
   };
@@ -98,7 +103,7 @@ class DeferredSchema : public DeferredPart {
     uint32_t number;
   };
   // What rules are made of when they are first called.
-  using Deferred = std::variant<PlainValueId, ObjectState, ArrayState, ForkState, ArrayForkState>;
+  using Deferred = std::variant<PlainValueId, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState>;
   // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
   struct Numbered {
     bool are_strings = false;
@@ -122,6 +127,7 @@ class DeferredSchema : public DeferredPart {
     std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
     std::map<uint32_t, Stretch> stretches;  // by their last members
     std::vector<uint32_t> n_left;           // where a minimum counts: how many members from each on may be written
+    std::vector<uint32_t> choices;          // of keys in any order: their terminals
 
     // As many keys make no difference to each other.
     uint32_t counted_to() const {
@@ -175,6 +181,7 @@ class DeferredSchema : public DeferredPart {
   uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone);
   uint32_t add_nonterminal(uint32_t order);
   uint32_t add_set();
+  uint32_t add_set(SetBounds bounds);
   uint32_t add_repeat(uint32_t body, uint32_t minimum, uint32_t maximum);
   void add_alternative(uint32_t rule, std::span<const uint32_t> symbols);
   void define(uint32_t nonterminal);
@@ -253,6 +260,14 @@ class DeferredSchema : public DeferredPart {
   void add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states, uint32_t counted_to,
                           Kept seen);
 
+  // ---- objects with keys in any order
+  bool is_in_any_order(const PlainSchema::Object& object) const;
+  Kept kept_unordered(const PlainSchema::Object& object);
+  void add_unordered(uint32_t rule, PlainValueId id);
+  uint32_t rule_of(const UnorderedState& state);
+  void add_rules(uint32_t rule, const UnorderedState& state);
+  const std::vector<uint32_t>& choices_of(uint32_t level);
+
   // ---- forks
   void add_large(uint32_t rule, const LargeUnion& large);
   uint32_t array_fork_of(std::vector<PlainValueId> arrays);
@@ -295,6 +310,7 @@ class DeferredSchema : public DeferredPart {
   std::shared_ptr<const PlainSchemaParts> kept_;
   const std::shared_ptr<const SchemaForm> form_;
   const bool writes_python_ = false;  // whether values are literals of Python
+  const bool has_any_order_ = false;
   const std::vector<uint32_t> form_tokens_;
   IndentedSchema* const whole_ = nullptr;  // of indented text; else null
   const uint32_t depth_ = 0;               // the brackets around it
@@ -306,9 +322,11 @@ class DeferredSchema : public DeferredPart {
   Grammar* grammar_ = nullptr;
   RegexStore* regexes_ = nullptr;
   uint32_t scope_;
+  std::optional<uint32_t> default_set_;  // bounds that bound nothing
   std::map<RegexId, bool> endless_;
   uint32_t open_object_ = 0;
   Closing close_object_;
+  Closing close_set_;  // the same, where the keys are all there that must be
   uint32_t open_array_ = 0;
   Closing close_array_;
   uint32_t comma_ = 0;
@@ -322,6 +340,7 @@ class DeferredSchema : public DeferredPart {
   std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
   std::deque<OpenObject> open_objects_;
   HashTable states_;        // of objects: (level, members passed) -> rule
+  HashTable unordered_;     // (level, whether some are written) -> rule
   HashTable choices_;       // (level behind, first member) -> terminal
   HashTable array_states_;  // (array, items written) -> rule
   std::vector<Level> levels_;

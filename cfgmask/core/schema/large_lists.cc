@@ -48,7 +48,7 @@ RegexId LargeNumbers::regex(RegexStore& store, const NumberStyle& style) const {
   return spelling.listed(set(whole_), set(broken_), true);
 }
 
-std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts) {
+std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts, bool are_several) {
   SpelledTexts spelled(texts, [](const NumberedText& each) -> std::string_view { return *each.first; });
   std::array<NumberedTexts, 2> found;
   std::array<std::vector<RegexStore::NumberedKey>, 2> keys;
@@ -58,7 +58,7 @@ std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& tex
     found[has_escapes ? 1 : 0].numbers.push_back(number);
   }
   for (const size_t kind : {size_t{0}, size_t{1}}) {
-    if (keys[kind].size() > 1) found[kind].list = RegexStore::numbered_list(std::move(keys[kind]));
+    if (keys[kind].size() > (are_several ? 1 : 0)) found[kind].list = RegexStore::numbered_list(std::move(keys[kind]));
   }
   return found;
 }

@@ -51,7 +51,8 @@ struct NumberedTexts {
   std::shared_ptr<const KeyList> list = nullptr;  // where they are several
 };
 using NumberedText = std::pair<const std::string*, uint32_t>;
-std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts);
+// `are_several`: whether there is a list only for several.
+std::array<NumberedTexts, 2> numbered_texts(const std::vector<NumberedText>& texts, bool are_several = true);
 
 // The members of an object.
 struct LargeObject {

@@ -69,7 +69,7 @@ bool DeferredSchema::is_open_object(PlainValueId id) {
 uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
   return known_or_made(open_object_of_, id.value, [&] {
     const auto& object = schema_.at(id).object;
-    open_objects_.push_back({object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}});
+    open_objects_.push_back({object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}, {}});
     return static_cast<uint32_t>(open_objects_.size() - 1);
   });
 }
@@ -77,6 +77,7 @@ uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
 void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
   const PlainSchema::Object& object = *schema_.at(id).object;
   if (!schema_.can_be(object, room())) return;
+  if (is_in_any_order(object)) return add_unordered(rule, id);
   const Kept seen = kept_keys(object);
   if (seen == Kept::kInSet) {
     const uint32_t whole = add_set();

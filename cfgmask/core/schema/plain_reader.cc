@@ -60,6 +60,10 @@ PlainSchema PlainReading::read() {
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   if (const auto depth = reader().nested_at_most_)
     require(schema_.find_live_to(*depth) && schema_.is_live(schema_.root(), *depth));
+  for (uint32_t i = 0; reader().has_any_order_ && i < schema_.n_values(); ++i) {
+    const Value& value = schema_.at(PlainValueId(i));
+    require(!value.object || value.object->witnesses.empty() || !schema_.is_live(PlainValueId(i)));
+  }
   schema_.finish_adding();
   return std::move(schema_);
 }
@@ -507,12 +511,13 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
                          const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-                         NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most)
+                         NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most, bool has_any_order)
     : strings_(std::move(strings)),
       hides_siblings_(reference_hides_siblings),
       exclusive_(exclusive),
       numbers_(numbers),
-      nested_at_most_(nested_at_most) {
+      nested_at_most_(nested_at_most),
+      has_any_order_(has_any_order) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;
   codes_["$schema"] = kDialect;

@@ -63,10 +63,12 @@ class PlainReader {
 
   // asserted: the keywords that restrict instances; strings: the formats that do, and what is known of strings;
   // identifier: the keyword that gives a schema a URI. numbers: plain schemas have numbers that doubles hold, if they
-  // are to be read as such.
+  // are to be read as such. has_any_order: keys are to be written in any order, in which no key without a name must be
+  // there for what it holds.
   PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-              NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt);
+              NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt,
+              bool has_any_order = false);
 
   // Of a document whose root is in this dialect. nullopt for a schema that is not plain. Throws SchemaLimitExceeded
   // (max_rules), and what the answers throw. Linear.
@@ -82,6 +84,7 @@ class PlainReader {
   Exclusive exclusive_;
   NumberStyle::Spelling numbers_;
   std::optional<uint32_t> nested_at_most_;
+  bool has_any_order_;
 };
 
 }  // namespace cfgmask

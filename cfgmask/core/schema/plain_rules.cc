@@ -22,6 +22,7 @@ DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, ui
     : kept_(std::move(parts)),
       form_(std::move(form)),
       writes_python_(form_ && form_->has_python()),
+      has_any_order_(!form_ && kept_->layout->has_any_order),
       form_tokens_(std::move(tokens)),
       parts_(*kept_),
       schema_(*parts_.schema),
@@ -72,6 +73,11 @@ void DeferredSchema::make_marks() {
   const JsonMarks& marks = writes_python_ ? kPlainMarks : parts_.layout->marks;
   open_object_ = opening("{", marks.open_object, has_endless_keys);
   close_object_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
+  if (has_any_order_) {
+    close_set_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
+    for (uint32_t close : {close_set_.empty, close_set_.further})
+      grammar_->terminals[Symbol{close}.index()].closes_set = true;
+  }
   open_array_ = opening("[", marks.open_array, has_endless_items);
   close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
   comma_ = mark(writes_python_ ? ", " : ",", marks.comma);
@@ -95,6 +101,8 @@ std::vector<Symbol> DeferredSchema::after_key(uint32_t object, uint32_t member, 
   if (is_of_fork(object)) return symbols(after_text(fork_choices_[object - first_fork()], member));
   const uint32_t level = object - to.first_object;
   const auto value = object_at(level).members[member].value;
+  if (has_any_order_)  // where all keys are in order, there is no choice
+    return {Symbol{colon_}, Symbol{symbol_inside(value)}, Symbol{rule_of(UnorderedState{level, true})}};
   return {Symbol{colon_}, Symbol{symbol_inside(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
 }
 
@@ -125,8 +133,18 @@ uint32_t DeferredSchema::add_nonterminal(uint32_t order) {
 // One whose distinct terminals must not repeat each other.
 uint32_t DeferredSchema::add_set() {
   const uint32_t made = add_nonterminal(kBeginsWithTerminal);
-  if (grammar_->set_bounds.empty()) grammar_->set_bounds.emplace_back();
-  grammar_->nonterminals.back().opens_set = 0;
+  if (!default_set_) {
+    default_set_ = static_cast<uint32_t>(grammar_->set_bounds.size());
+    grammar_->set_bounds.emplace_back();
+  }
+  grammar_->nonterminals.back().opens_set = default_set_;
+  return made;
+}
+
+uint32_t DeferredSchema::add_set(SetBounds bounds) {
+  const uint32_t made = add_nonterminal(kBeginsWithTerminal);
+  grammar_->nonterminals.back().opens_set = static_cast<uint32_t>(grammar_->set_bounds.size());
+  grammar_->set_bounds.push_back(std::move(bounds));
   return made;
 }
 
@@ -283,6 +301,7 @@ uint32_t DeferredSchema::rule_of(PlainValueId id) {
   id = schema_.resolved(id);
   if (const auto known = values_.find(id.value)) return *known;
   const uint32_t rule = defer(kValues + schema_.order(id), id);
+  grammar_->nonterminals.back().hides_set = has_any_order_;
   values_.insert(id.value, rule);
   return rule;
 }
@@ -294,7 +313,8 @@ void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   const auto together = writes_python_ ? nullptr : schema_.together(id);
   if (together) add_scalars(rule, together);
   // What is known of many alternatives together is of keys that are kept as texts.
-  if (const auto large = may_keep_texts() && is_roomy() ? schema_.large_union(id) : nullptr) {
+  // And of their order.
+  if (const auto large = may_keep_texts() && is_roomy() && !has_any_order_ ? schema_.large_union(id) : nullptr) {
     add_large(rule, *large);
     add_either(rule, large->rest);
   } else {
@@ -319,7 +339,7 @@ void DeferredSchema::add_either(uint32_t rule, const std::vector<PlainValueId>& 
   for (PlainValueId alternative : alternatives) {
     if (!schema_.is_live(alternative, room())) continue;
     const PlainValueId id = schema_.resolved(alternative);
-    const bool are_many = !writes_python_ && alternatives.size() >= ObjectForks::kMany;
+    const bool are_many = !writes_python_ && !has_any_order_ && alternatives.size() >= ObjectForks::kMany;
     if (are_many && is_open_object(id)) {
       objects.push_back(id);
     } else if (are_many && is_roomy() && ArrayForks::takes(schema_, id)) {

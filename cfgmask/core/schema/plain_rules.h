@@ -38,6 +38,7 @@ struct PlainLayout {
   // Spaces per level. With it, brackets, commas and colons are those of indented lines, and `marks` is not used.
   std::optional<uint32_t> indent = std::nullopt;
   bool has_canonical_strings = false;  // each string in the one spelling of RFC 8785
+  bool has_any_order = false;          // of the keys of objects; else that of the schema
 };
 
 // A schema, and how it is written.
