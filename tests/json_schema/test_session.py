@@ -69,4 +69,4 @@ def test_a_limit_that_is_met_where_rules_are_made_names_the_place() -> None:
     arrays = [{"type": "array", "maxItems": 25, "items": {"enum": [n]}} for n in range(6)]
     schema = {"properties": {"a": {"oneOf": arrays}, "b": True}}
     with pytest.raises(LimitExceeded, match="at /properties/a"):
-        Grammar.from_json_schema(schema, property_order="any", limits=Limits(max_rules=20_000))
+        Grammar.from_json_schema(schema, pattern_dialect="python", limits=Limits(max_rules=20_000))

@@ -61,7 +61,8 @@ def _general(options: dict[str, Any]) -> cfgmask.CompiledGrammar:
 EVERY_WAY = {
     "plain": lambda: compiled({}),
     "general": lambda: _general({}),
-    "any order": lambda: _general({"property_order": "any"}),
+    "any order": lambda: compiled({}, property_order="any"),
+    "general, any order": lambda: _general({"property_order": "any"}),
     "a block of Lark": lambda: cfgmask.compile(cfgmask.Grammar.from_lark("start: %json {}"), vocabulary()),
 }
 

@@ -135,7 +135,8 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
 bool Parser::may_come(const Terminal& terminal, SeenId seen, IfNew values) {
   if (terminal.key_role == KeyRole::kKey && !terminal.distinct) return true;
   if (values == IfNew::kAny) {
-    if (terminal.distinct && terminal.choice == kNoChoice) return seen_.is_addable_beside_new(terminal.regex, seen, terminal.step);
+    if (terminal.distinct && terminal.choice == kNoChoice)
+      return seen_.is_addable_beside_new(terminal.regex, seen, terminal.step);
     if (terminal.step.place != 0 && seen_.is_vague(seen)) return false;
   }
   if (terminal.distinct) return seen_.addable(terminal.regex, seen, terminal.step) != RegexStore::nothing();

@@ -102,8 +102,8 @@ struct Terminal {
   LineRole role = LineRole::kNone;
   KeyRole key_role = KeyRole::kNone;
   // Its lexemes are numbered keys, and which it was decides what follows: index into Grammar::choices. Last of its
-  // alternative. If it is distinct, too, the set knows a key by its number, and no text is kept of it; no other terminal
-  // of the set has any of the keys, and the set is of values (Holds::kValues).
+  // alternative. If it is distinct, too, the set knows a key by its number, and no text is kept of it; no other
+  // terminal of the set has any of the keys, and the set is of values (Holds::kValues).
   uint32_t choice = kNoChoice;
 };
 
@@ -224,7 +224,8 @@ struct Nonterminal {
   // What it derives has a set of its own for the values of distinct terminals, with these bounds of the grammar's. If
   // that is a value, each alternative ends with a terminal that closes the set.
   std::optional<uint32_t> opens_set;
-  // Where a set is open, nothing in it counts for that set, and something can always be written. Sets inside are others.
+  // Where a set is open, nothing in it counts for that set, and something can always be written. Sets inside are
+  // others.
   bool hides_set = false;
   std::unique_ptr<const Mark> mark;  // or null
   // Each text of it has bytes of so many tokens at most.

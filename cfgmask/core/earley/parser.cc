@@ -197,8 +197,7 @@ Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
     const Choice& keys = grammar_.choices[choice];
     const SeenId before = continuations_[after.continuation.value].seen;
     if (before != SeenValues::none())
-      after.continuation =
-          with_seen(after.continuation, seen_.add_key(before, keys.list, keys.are_strings, number));
+      after.continuation = with_seen(after.continuation, seen_.add_key(before, keys.list, keys.are_strings, number));
     return after;
   }
   if (terminal.distinct ? text == SeenValues::no_text() : terminal.step.place == 0) return after;

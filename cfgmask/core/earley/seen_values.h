@@ -278,7 +278,7 @@ class SeenValues {
   HashTable text_ids_;  // (text, byte)
   Interner value_ids_;  // words of the value's bytes; see value_of()
   ChunkedVector<std::string> values_;
-  Interner seen_ids_;       // index of the bounds, which may be marked, then entries
+  Interner seen_ids_;  // index of the bounds, which may be marked, then entries
   std::vector<std::optional<std::vector<uint32_t>>> required_;  // by bounds
   std::map<std::pair<uint32_t, bool>, KeyNumbers> key_numbers_;
   HashTable addable_;       // (regex, register), in an item and among its members (place, register)

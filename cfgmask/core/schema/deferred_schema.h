@@ -1,7 +1,8 @@
 // The rules of a plain schema, made as texts come to them.
 //
 // One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
-// (plain_objects.cc), objects with keys in any order (unordered_objects.cc), choices between many of either (plain_forks.cc), and forms that are not JSON (plain_forms.cc).
+// (plain_objects.cc), objects with keys in any order (unordered_objects.cc), choices between many of either
+// (plain_forks.cc), and forms that are not JSON (plain_forms.cc).
 #pragma once
 
 #include <algorithm>

@@ -14,7 +14,8 @@ bool DeferredSchema::is_in_any_order(const PlainSchema::Object& object) const {
   size_t n_live = 0;
   for (const auto& member : object.members) n_live += is_live_inside(member.value) ? 1 : 0;
   const auto is_live = [&](const PlainSchema::KeyClass& c) { return is_live_inside(c.value); };
-  const bool has_more = (object.others && is_live_inside(*object.others)) || std::ranges::any_of(object.classes, is_live);
+  const bool has_more =
+      (object.others && is_live_inside(*object.others)) || std::ranges::any_of(object.classes, is_live);
   return n_live > (has_more ? 0 : 1);
 }
 
