@@ -16,7 +16,7 @@ from cfgmask.compiler.observation import MaskEvent
 from cfgmask.diagnostics import Source
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.lark import nodes
-from cfgmask.regex import syntax
+from cfgmask.regex.parser import PatternData
 
 @final
 class TokenTable:
@@ -292,34 +292,65 @@ class KnownStrings:
     def format(self, name: str) -> PortableRegex | None:
         """The regex of a format's decoded strings; None if only Python has it. KeyError for an unknown format."""
 
-class PatternReader:
-    """Reads patterns into the syntax trees of `cfgmask.regex.syntax`, whose types it looks up when it is made."""
+_PatternCases = list[tuple[RegexTree, RegexTree | None, RegexTree | None]]
 
+class PatternReader:
+    """Reads patterns into regex trees.
+
+    data  what is asked for data of Unicode, and for the texts of named groups; all but names and properties once
+    """
+
+    def __init__(self, data: PatternData) -> None: ...
     def read(
         self,
         pattern: str,
         dialect: Literal["python", "rust", "ecma"],
         flags: str,
-        named: Callable[[str], int | None],
-        shared_names: list[str],
+        use: Literal["text", "search", "lexeme", "extended-text", "extended-lexeme"],
+        named_groups: bool,
+        ascii_digits: bool,
+        keep_excluded: bool,
         max_nesting: int,
         max_parts: int,
-        max_lazy: int | None,
     ) -> tuple[
-        syntax.Node | None,
+        object,
         list[tuple[str, int, int, tuple[str, ...]]],
         tuple[Literal["problems", "lazy", "max_nesting", "max_regex_nodes"], int] | None,
     ]:
-        """The tree, what is wrong, and why and where reading was given up, if it was: there is no tree then.
+        r"""What a pattern means, what is wrong, and why and where reading was given up, if it was.
 
         A problem is a code of `cfgmask.regex.messages`, the characters from where to where, and what its text is about.
-        flags         letters that stand after the pattern
-        named         the code point of a character in the Unicode standard, by its name
-        shared_names  names that several groups may have
-        max_parts     what groups, classes and so on may come to, a run of characters being one part
-        max_lazy      how many lazy repetitions may leave a choice; None: any number
-        Linear; a microsecond a node.
+        With any problem there is no meaning.
+        flags          letters that stand after the pattern
+        use            "text": the tree of the texts that match as a whole; "search": of those in which it is found.
+                       "lexeme": cases, each a tree and what all of the text before and after must be (None: anything);
+                       and the words that the only case must not begin with: their tree, the characters of words and
+                       those of these words but for the first of each; None for no words.
+                       "extended-...": expressions, each after those that it consists of: a kind, from where to where,
+                       and a tree, cases, a name, or places in the list and then counts
+        named_groups   groups of some names mean more than grouping, and several may have the same one
+        ascii_digits   `\d` matches those of ASCII only
+        keep_excluded  words that a lexeme must not begin with may stay words
+        max_parts      what groups, classes and so on may come to, a run of characters being one part
+        Linear, a microsecond a part; up to tenths of a second for assertions other than anchors.
         """
+
+    def has_lazy(
+        self, pattern: str, dialect: Literal["python", "rust", "ecma"], flags: str, max_nesting: int, max_parts: int
+    ) -> bool:
+        """Whether a pattern has lazy repetitions that leave it a choice. False where it has errors."""
+
+def combined_lexemes(
+    how: Literal["sequence", "alternation", "intersection", "repetition"],
+    lexemes: Sequence[_PatternCases],
+    minimum: int,
+    maximum: int | None,
+) -> _PatternCases | None:
+    """Lexemes put together, as the cases of `PatternReader.read`, of which some look at what stands beside them.
+
+    The counts are those of a repetition, of one lexeme. None where it takes more states, cases or steps than are
+    allowed, or a tree is of another kind than patterns are made of.
+    """
 
 class LarkNodeTypes:
     """Reads statements of extended Lark into the nodes of `cfgmask.lark`, which it looks up when it is made."""

@@ -177,6 +177,7 @@ LEAVES = {
     *(
         "cfgmask.regex.algebra",
         "cfgmask.regex.parser",
+        "cfgmask.regex.lexemes",
         "cfgmask.regex.plain",
         "cfgmask.json_schema.plain",
         "cfgmask.json_schema.core_forms",

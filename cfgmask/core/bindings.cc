@@ -1385,9 +1385,13 @@ void bind_plain_schema(nb::module_& m) {
 
 void bind_patterns(nb::module_& m) {
   nb::class_<PatternReader>(m, "PatternReader", docs::PatternReader)
-      .def(nb::init<>())
-      .def("read", &PatternReader::read, "pattern"_a, "dialect"_a, "flags"_a, "named"_a, "shared_names"_a,
-           "max_nesting"_a, "max_parts"_a, "max_lazy"_a.none(), docs::PatternReader_read);
+      .def(nb::init<nb::object>(), "data"_a)
+      .def("read", &PatternReader::read, "pattern"_a, "dialect"_a, "flags"_a, "use"_a, "named_groups"_a,
+           "ascii_digits"_a, "keep_excluded"_a, "max_nesting"_a, "max_parts"_a, docs::PatternReader_read)
+      .def("has_lazy", &PatternReader::has_lazy, "pattern"_a, "dialect"_a, "flags"_a, "max_nesting"_a, "max_parts"_a,
+           docs::PatternReader_has_lazy);
+  m.def("combined_lexemes", combined_lexemes, "how"_a, "lexemes"_a, "minimum"_a, "maximum"_a.none(),
+        docs::combined_lexemes);
 }
 
 void bind_lark(nb::module_& m) {

@@ -26,8 +26,18 @@ from cfgmask.lark.regex_blocks import regex_of_block
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, Lexeme, LexemeCase, has_lazy, parse_extended, parse_lexeme
 from cfgmask.regex.case_folding import closure
-from cfgmask.regex.derivatives import TooEntangled
-from cfgmask.regex.lexemes import LexemeCombiner, alone, in_cases, is_empty_by_assertion, terminals_of, texts_anywhere
+from cfgmask.regex.lexemes import (
+    TooEntangled,
+    all_of,
+    alone,
+    any_of,
+    in_cases,
+    in_sequence,
+    is_empty_by_assertion,
+    repeated,
+    terminals_of,
+    texts_anywhere,
+)
 from cfgmask.regex.plain import plain_lexeme
 
 
@@ -333,18 +343,17 @@ class TerminalLowering:
             message = "`~` cannot be taken of what looks at the text around it"
             self._problems.error("lark-complement-of-edges", message, node.span, help="list what may stand there")
             return INVALID
-        combiner = LexemeCombiner()
         cases = [part.cases for part in parts]
         try:
             if isinstance(node, nodes.Sequence):
-                lexeme = combiner.sequence(cases)
+                lexeme = in_sequence(cases)
             elif isinstance(node, nodes.Choice):
-                lexeme = combiner.alternation(cases)
+                lexeme = any_of(cases)
             elif isinstance(node, nodes.Intersection):
-                lexeme = combiner.intersection(cases)
+                lexeme = all_of(cases)
             else:
                 assert isinstance(node, nodes.Repeat)
-                lexeme = combiner.repetition(cases[0], node.minimum, node.maximum)
+                lexeme = repeated(cases[0], node.minimum, node.maximum)
         except TooEntangled:
             self._problems.extend([_too_complex(node.span)])
             return INVALID

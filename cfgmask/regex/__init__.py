@@ -1,11 +1,9 @@
 r"""Patterns to regex trees.
 
-`parse_regex` and `parse_lexeme` are the whole interface. Inside, a pattern goes through `parser`, which is the core's
-(problems are worded in `messages`), to the syntax tree of `syntax`, and through `translate` (with `sets`) to a
-`RegexTree`. What anchors, word boundaries and lookaround mean is worked out in `assertions` (with `splits`,
-`derivatives` and `paths`), what they ask of the text around a lexeme in `lexemes`, and what lazy quantifiers mean in
-`lazy`.
-`dialects` holds what differs between Python, Rust and ECMA. `algebra` answers questions about trees.
+`parse_regex` and `parse_lexeme` are the whole interface. The core reads patterns (`cfgmask/core/pattern`); it asks
+`parser` for data of Unicode (`unicode_data`, `properties`, `case_folding`) and for the texts of `named_groups`. What is
+wrong is worded in `messages`. What a pattern asks of the text around a lexeme is in `lexemes` and `excluded_words`.
+`algebra` answers questions about trees.
 
 All of this is imported when a pattern is first read here: most patterns are read by the core, and it takes half as long
 as importing all the rest of the package.

@@ -40,6 +40,12 @@ def closure(members: CharClass, folding: Folding) -> CharClass:
     return char_class([*members.ranges, *added]) if added else members
 
 
+def alike(folding: Folding, only_ascii: bool) -> list[list[int]]:
+    """The classes of two or more characters that equal each other; only_ascii: those with a letter of ASCII."""
+    _, equals = _equivalents(folding, _CASED_WITH_ASCII if only_ascii else _cased())
+    return list({id(peers): peers for peers in equals.values()}.values())
+
+
 @cache
 def _equivalents(folding: Folding, cased: tuple[int, ...]) -> tuple[list[int], dict[int, list[int]]]:
     """Those of the characters that equal another one, sorted, and for each its whole class."""

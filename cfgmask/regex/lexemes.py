@@ -8,28 +8,23 @@ looks at the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal as OneOf
 from typing import TypeAlias
 
+from cfgmask import _core
 from cfgmask.diagnostics import Span
 from cfgmask.grammar import ir
-from cfgmask.grammar.regex_tree import (
-    ANY_TEXT,
-    EMPTY_TEXT,
-    Alternation,
-    CharClass,
-    Complement,
-    Concatenation,
-    Intersection,
-    Literal,
-    RegexTree,
-    Repetition,
-)
-from cfgmask.regex.assertions import Combiner
-from cfgmask.regex.cases import Case, Meaning
-from cfgmask.regex.derivatives import TooEntangled
+from cfgmask.grammar.regex_tree import EMPTY_TEXT, Alternation, RegexTree
+from cfgmask.regex.algebra import matches
 from cfgmask.regex.excluded_words import ExcludedWords
-from cfgmask.regex.trees import TreeBuilder, fold_tree
+
+
+class TooEntangled(Exception):
+    """Assertions whose meaning takes more states, cases or steps than are allowed for one lexeme.
+
+    Also a tree of other kinds than patterns are made of next to an assertion.
+    """
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,7 @@ def alone(lexeme: Lexeme) -> Lexeme:
 
 def in_cases(lexeme: Lexeme) -> Lexeme:
     """The same lexeme without excluded words, by what may follow each of its texts. Raises TooEntangled."""
-    return LexemeCombiner().sequence([lexeme]) if any(case.excluded for case in lexeme) else lexeme
+    return in_sequence([lexeme]) if any(case.excluded for case in lexeme) else lexeme
 
 
 def texts_anywhere(lexeme: Lexeme) -> RegexTree | None:
@@ -83,84 +78,44 @@ def terminals_of(lexeme: Lexeme, name: str, priority: int = 0, span: Span | None
 
 def is_empty_by_assertion(lexeme: Lexeme) -> bool:
     """Whether the empty text matches, but only between certain others."""
-    trees = TreeBuilder()
-    empty = [case.is_plain for case in lexeme if trees.is_nullable(case.tree)]
+    empty = [case.is_plain for case in lexeme if matches(case.tree, b"")]
     return bool(empty) and not any(empty)
 
 
-class LexemeCombiner:
-    """Puts lexemes together. All methods raise TooEntangled where that takes too much, or holds a tree of other kinds
-    than patterns are made of next to an assertion.
-    """
+def in_sequence(parts: Sequence[Lexeme]) -> Lexeme:
+    """One after the other. Raises TooEntangled, as all that put lexemes together."""
+    return _combined("sequence", parts)
 
-    def __init__(self) -> None:
-        self._trees = TreeBuilder()
-        self._combiner = Combiner(self._trees)
-        self._adopted: dict[int, RegexTree] = {}
 
-    def sequence(self, parts: Sequence[Lexeme]) -> Lexeme:
-        """One after the other."""
-        return lexeme_of(self._combiner.sequence([self._meaning(part) for part in parts]), self._combiner)
+def any_of(parts: Sequence[Lexeme]) -> Lexeme:
+    """Any of them."""
+    return _combined("alternation", parts)
 
-    def alternation(self, parts: Sequence[Lexeme]) -> Lexeme:
-        """Any of them."""
-        return lexeme_of(self._combiner.alternation([self._meaning(part) for part in parts]), self._combiner)
 
-    def intersection(self, parts: Sequence[Lexeme]) -> Lexeme:
-        """What is a text of each, where it stands."""
-        return lexeme_of(self._combiner.intersection([self._meaning(part) for part in parts]), self._combiner)
+def all_of(parts: Sequence[Lexeme]) -> Lexeme:
+    """What is a text of each, where it stands."""
+    return _combined("intersection", parts)
 
-    def repetition(self, part: Lexeme, minimum: int, maximum: int | None) -> Lexeme:
-        """From `minimum` to `maximum` of them, one after the other."""
-        repeated = self._combiner.repetition([self._meaning(part)], minimum, maximum)
-        return lexeme_of(self._combiner.sequence([repeated]), self._combiner)
 
-    def _meaning(self, lexeme: Lexeme) -> Meaning:
-        found = tuple(
-            Case(
-                self._combiner.reversal(self._condition(case.before)),
-                self._adopt(case.tree),
-                self._condition(case.after),
-            )
-            for case in lexeme
-        )
-        if len(lexeme) != 1 or lexeme[0].excluded is None:
-            return found
-        ahead = Case(ANY_TEXT, EMPTY_TEXT, self._adopt(lexeme[0].excluded.condition))
-        return self._combiner.sequence([(ahead,), found])
+def repeated(part: Lexeme, minimum: int, maximum: int | None) -> Lexeme:
+    """From `minimum` to `maximum` of them, one after the other."""
+    return _combined("repetition", [part], minimum, maximum)
 
-    def _condition(self, condition: RegexTree | None) -> RegexTree:
-        return ANY_TEXT if condition is None else self._adopt(condition)
 
-    def _adopt(self, tree: RegexTree) -> RegexTree:
-        """The same tree, made by this builder."""
-        return fold_tree(tree, self._adopted, self._rebuild)
+_How: TypeAlias = OneOf["sequence", "alternation", "intersection", "repetition"]
 
-    def _rebuild(self, tree: RegexTree, below: list[RegexTree]) -> RegexTree:
-        trees = self._trees
-        if isinstance(tree, Literal):
-            return trees.literal(tree.data)
-        if isinstance(tree, CharClass):
-            return trees.char_class(tree)
-        if isinstance(tree, Concatenation):
-            return trees.concatenation(below)
-        if isinstance(tree, Alternation):
-            return trees.alternation(below)
-        if isinstance(tree, Repetition):
-            return trees.repetition(below[0], tree.minimum, tree.maximum)
-        if isinstance(tree, Intersection):
-            return trees.intersection(below)
-        if isinstance(tree, Complement):
-            return trees.complement(below[0])
+
+def _combined(how: _How, parts: Sequence[Lexeme], minimum: int = 0, maximum: int | None = None) -> Lexeme:
+    cases = [_without_excluded(part) for part in parts]
+    given = [[(case.tree, case.before, case.after) for case in part] for part in cases]
+    made = _core.combined_lexemes(how, given, minimum, maximum)
+    if made is None:
         raise TooEntangled
+    return tuple(LexemeCase(*case) for case in made)
 
 
-def lexeme_of(meaning: Meaning, combiner: Combiner) -> Lexeme:
-    """A meaning, told as lexemes are: with what stands before read forwards."""
-    return tuple(
-        LexemeCase(case.tree, _or_none(combiner.reversal(case.before)), _or_none(case.after)) for case in meaning
-    )
-
-
-def _or_none(condition: RegexTree) -> RegexTree | None:
-    return None if condition is ANY_TEXT else condition
+def _without_excluded(lexeme: Lexeme) -> Lexeme:
+    if len(lexeme) != 1 or lexeme[0].excluded is None:
+        return lexeme
+    ahead = LexemeCase(EMPTY_TEXT, after=lexeme[0].excluded.condition)
+    return _combined("sequence", [(ahead,), (replace(lexeme[0], excluded=None),)])

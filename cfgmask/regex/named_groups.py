@@ -80,12 +80,6 @@ def _unquoted() -> RegexTree:
 TEXT_GROUPS: dict[str, RegexTree] = {"QUOTED_TEXT": _quoted(), "UNQUOTED_TEXT": _unquoted()}
 """Groups without a body that match these texts."""
 
-BODY_GROUPS = frozenset({"TEXT_UNTIL", "SUBSTRING_OF"})
-LIST_GROUPS = frozenset({"DELIMITED_LIST", "DELIMITED_SUBSEQUENCE_OF"})
-"""Groups whose alternatives are a delimiter and then the items."""
-
-NAMED_GROUPS = frozenset({*TOKEN_GROUPS, *TEXT_GROUPS, *BODY_GROUPS, *LIST_GROUPS})
-
 
 def text_until(stop: RegexTree) -> RegexTree:
     """Texts that end with `stop` where it occurs first."""
@@ -116,3 +110,15 @@ def delimited_subsequence(delimiter: RegexTree, items: Sequence[RegexTree]) -> R
         optional = _many(_all(delimiter, item), 0, 1)
         rest = optional if rest is None else _all(optional, rest)
     return _any(*reversed(branches))
+
+
+def named_texts(name: str, trees: Sequence[RegexTree]) -> RegexTree:
+    """The texts of a group that is no token and no `SUBSTRING_OF`.
+
+    trees  what is in it; of the others, a delimiter and then the items
+    """
+    if name in TEXT_GROUPS:
+        return TEXT_GROUPS[name]
+    if name == "TEXT_UNTIL":
+        return text_until(trees[0])
+    return (delimited_list if name == "DELIMITED_LIST" else delimited_subsequence)(trees[0], trees[1:])

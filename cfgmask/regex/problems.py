@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cfgmask.diagnostics import Diagnostic, Source, Span
+from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError
 
 _MAX_PROBLEMS = 100  # A file that is no pattern at all would otherwise give one for every character.
@@ -14,16 +14,6 @@ class Problems:
     def __init__(self, place: Span) -> None:
         self._place = place
         self._found: list[Diagnostic] = []
-
-    @classmethod
-    def unseen(cls) -> Problems:
-        """Ignore the problems found inside: they are already known, or do not matter."""
-        return cls(Span(Source("<pattern>", ""), 0, 0))
-
-    @property
-    def count(self) -> int:
-        """How many were reported so far."""
-        return len(self._found)
 
     def report(self, code: str, start: int, end: int, message: str, help: str | None = None) -> None:
         """Note a problem with characters `start` to `end` of the pattern.

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Source, Span
-from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.errors import LimitExceeded
 from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.limits import Limits
-from cfgmask.regex.backreferences import without_backreferences
-from cfgmask.regex.dialects import Dialect, DialectName, Digits, dialect_of
-from cfgmask.regex.excluded_words import excluded_words
-from cfgmask.regex.lazy import MAX_LAZY, is_lazy, report_too_many, without_lazy
-from cfgmask.regex.lexemes import Lexeme, LexemeCase
-from cfgmask.regex.named_groups import NAMED_GROUPS
-from cfgmask.regex.parser import TooManyLazy, parse
+from cfgmask.regex import parser
+from cfgmask.regex.dialects import DialectName, Digits, check_dialect
+from cfgmask.regex.excluded_words import ExcludedWords
+from cfgmask.regex.lexemes import Lexeme, LexemeCase, terminals_of
+from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.plain import LAZY, plain_text
 from cfgmask.regex.problems import Problems
-from cfgmask.regex.syntax import Node
-from cfgmask.regex.tokens import TokenContext, with_tokens
-from cfgmask.regex.translate import Context, translate, translate_lexeme
+
+Context: TypeAlias = Literal["text", "search"]
+TokenContext: TypeAlias = Literal["text", "lexeme"]
 
 __all__ = [
     "Context",
@@ -58,7 +56,7 @@ def parse_regex(
     digits       which digits `\d` matches: "unicode", those of the dialect; "ascii"
 
     What a match captures plays no role, and which of several it is only for lexemes: lazy quantifiers mean the same as
-    greedy ones but for the context "lexeme", where they end as soon as the rest of the pattern can match (`lazy.py`).
+    greedy ones but for lexemes, where they end as soon as the rest of the pattern can match (`core/pattern/lazy.h`).
     Python's `$` holds at the end and before a line break that ends the text, `\Z` at the end only; so `a$` as a whole
     text is `a`, while `a$\n` matches `a` and a line break. In Rust and ECMA `$` is the end.
     Lookaround, word boundaries and anchors hold or fail as in an engine that backtracks; they leave no trace in the
@@ -69,9 +67,9 @@ def parse_regex(
     once for each Unicode property that is used. Counts cost nothing.
     Assertions other than anchors take milliseconds, and are refused as too complex before they take many seconds.
     """
-    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups, digits=digits)
-    tree = translate(syntax, rules, context, problems)
-    problems.raise_if_any()
+    tree: RegexTree = _read(
+        pattern, dialect, flags, context, span, limits, source_name, named_groups=named_groups, digits=digits
+    )
     return tree
 
 
@@ -96,19 +94,19 @@ def parse_lexeme(
                    its only case: for `alone` and `in_cases` of `lexemes.py`
     Other arguments, errors and cost are those of `parse_regex`.
     """
-    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, source_name, named_groups, MAX_LAZY)
-    syntax = without_lazy(syntax, problems)
-    problems.raise_if_any()
-    found = excluded_words(syntax, rules) if keep_excluded else None
-    if found is not None:
-        words, rest = found
-        lexeme = translate_lexeme(rest, rules, problems)
-        problems.raise_if_any()
-        if len(lexeme) == 1 and lexeme[0].is_plain:
-            return (replace(lexeme[0], excluded=words),)
-    lexeme = translate_lexeme(syntax, rules, problems)
-    problems.raise_if_any()
-    return lexeme
+    cases, excluded = _read(
+        pattern,
+        dialect,
+        flags,
+        "lexeme",
+        span,
+        limits,
+        source_name,
+        named_groups=named_groups,
+        keep_excluded=keep_excluded,
+    )
+    words = None if excluded is None else ExcludedWords(*excluded)
+    return tuple(LexemeCase(tree, before, after, words) for tree, before, after in cases)
 
 
 def parse_extended(
@@ -130,49 +128,61 @@ def parse_extended(
         plain = plain_text(pattern, flags, limits)
         if plain is not None:
             return ir.Terminal(pattern, plain, span=span)
-    problems, syntax, rules = _parsed(pattern, dialect, flags, span, limits, "", True, digits=digits)
-    if context == "lexeme" and is_lazy(syntax):
-        message = "a lazy repetition beside groups that are tokens is not supported"
-        problems.report("lazy-with-tokens", 0, len(pattern), message, "write what it may hold as a class")
-    expr = with_tokens(pattern, syntax, rules, context, span, problems)
-    problems.raise_if_any()
-    return expr
+    use: parser.Use = "extended-text" if context == "text" else "extended-lexeme"
+    made = _read(pattern, dialect, flags, use, span, limits, "", named_groups=True, digits=digits)
+    found: list[ir.Expr] = []
+    for expr in made:
+        found.append(_expression(expr, pattern, span, found))
+    return found[-1]
 
 
-def _parsed(
+def _expression(made: Any, pattern: str, span: Span, found: list[ir.Expr]) -> ir.Expr:
+    """An expression of the core; `found` are those before it."""
+    kind, start, end, inside, *counts = made
+    place, name = span.within(start, end), pattern[start:end]
+    if kind == "text":
+        return ir.Terminal(name, inside, span=place)
+    if kind == "lexeme":
+        return terminals_of(tuple(LexemeCase(*case) for case in inside), name, span=place)
+    if kind == "token":
+        return ir.TokenSet(name, kind=TOKEN_GROUPS[inside], span=place)
+    parts = tuple(found[part] for part in inside)
+    if kind == "repeat":
+        return ir.Repeat(parts[0], *counts)
+    return ir.Sequence(parts) if kind == "sequence" else ir.Choice(parts)
+
+
+def _read(
     pattern: str,
     dialect: DialectName,
     flags: str,
+    use: parser.Use,
     span: Span | None,
     limits: Limits,
     source_name: str,
+    *,
     named_groups: bool,
-    max_lazy: int | None = None,
     digits: Digits = "unicode",
-) -> tuple[Problems, Node, Dialect]:
+    keep_excluded: bool = False,
+) -> Any:
     size = len(pattern.encode(errors="surrogatepass"))
     if size > limits.max_source_bytes:
         raise LimitExceeded("max_source_bytes", limits.max_source_bytes, f"a regex of {size} bytes")
-    place = Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span
-    problems = Problems(place)
-    rules = dialect_of(dialect, flags, NAMED_GROUPS if named_groups else frozenset(), digits)
-    try:
-        syntax = parse(pattern, rules, flags, problems, limits, max_lazy)
-        return problems, syntax if rules.name == "rust" else without_backreferences(syntax), rules
-    except TooManyLazy:
-        report_too_many(0, len(pattern), problems)
-        problems.raise_if_any()
-        raise
+    check_dialect(dialect, digits)
+    problems = Problems(Span(Source(source_name, pattern), 0, len(pattern)) if span is None else span)
+    return parser.read(
+        pattern,
+        dialect,
+        flags,
+        use,
+        problems,
+        limits,
+        named_groups=named_groups,
+        digits=digits,
+        keep_excluded=keep_excluded,
+    )
 
 
 def has_lazy(pattern: str, flags: str = "", dialect: DialectName = "python") -> bool:
-    """Whether a pattern has lazy quantifiers that matter, see `lazy.py`. False where it has errors."""
-    if not LAZY.search(pattern):
-        return False
-    problems = Problems(Span(Source("<pattern>", pattern), 0, len(pattern)))
-    try:
-        syntax = parse(pattern, dialect_of(dialect, flags), flags, problems, Limits())
-        problems.raise_if_any()
-    except (GrammarError, LimitExceeded):
-        return False
-    return is_lazy(syntax)
+    """Whether a pattern has lazy quantifiers that matter, see `core/pattern/lazy.h`. False where it has errors."""
+    return LAZY.search(pattern) is not None and parser.has_lazy(pattern, flags, dialect, Limits())

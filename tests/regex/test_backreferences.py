@@ -10,7 +10,7 @@ import pytest
 
 import cfgmask
 from cfgmask.errors import GrammarError
-from cfgmask.regex import parse_regex
+from cfgmask.regex import algebra, parse_regex
 
 VOCABULARY = cfgmask.Vocabulary.from_bytes([*(bytes([i]) for i in range(256)), b""], eos_token_id=256)
 PATTERNS = [
@@ -53,6 +53,18 @@ def test_others_are_refused(pattern: str) -> None:
     with pytest.raises(GrammarError) as caught:
         parse_regex(pattern, dialect="ecma" if pattern.startswith("\\1") else "python")
     assert "regex-backreference" in [found.code for found in caught.value.diagnostics]
+
+
+def test_hostile_groups_are_bounded() -> None:
+    """Alternatives that are alike are one text; groups beyond a bound are refused."""
+    tree = parse_regex(r"((?:a|a){32})\1")
+    assert algebra.matches(tree, b"a" * 64)
+    assert not algebra.matches(tree, b"a" * 63)
+    many = "(a|b)" * 90 + "".join(rf"\{number}x" for number in range(1, 91))
+    for pattern in [many, r"(a)\1" * 5_000]:
+        with pytest.raises(GrammarError) as caught:
+            parse_regex(pattern)
+        assert "regex-backreference" in [found.code for found in caught.value.diagnostics]
 
 
 def written(choose: random.Random, depth: int) -> str:

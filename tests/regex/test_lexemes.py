@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.regex_tree import Divisible, RegexTree
 from cfgmask.regex import Lexeme, LexemeCase, parse_lexeme
-from cfgmask.regex.derivatives import TooEntangled
-from cfgmask.regex.lexemes import LexemeCombiner, is_empty_by_assertion
+from cfgmask.regex.lexemes import TooEntangled, all_of, any_of, in_sequence, is_empty_by_assertion, repeated
 from tests.regex import tree_matcher
 from tests.regex.test_assertions import patterns
 
@@ -90,15 +89,14 @@ def test_lexemes_that_are_put_together_see_each_other(parts: list[str], operator
 
 def put_together(operator: str, parts: Sequence[str], lexemes: Sequence[Lexeme]) -> tuple[Lexeme, str]:
     """The lexeme, and the pattern that means the same where there is one."""
-    combiner = LexemeCombiner()
     grouped = [f"(?:{part})" for part in parts]
     if operator == "sequence":
-        return combiner.sequence(lexemes), "".join(grouped)
+        return in_sequence(lexemes), "".join(grouped)
     if operator == "alternation":
-        return combiner.alternation(lexemes), "|".join(grouped)
+        return any_of(lexemes), "|".join(grouped)
     if operator == "intersection":
-        return combiner.intersection(lexemes), ""
-    return combiner.repetition(lexemes[0], 1, 2), grouped[0] + "{1,2}"
+        return all_of(lexemes), ""
+    return repeated(lexemes[0], 1, 2), grouped[0] + "{1,2}"
 
 
 @pytest.mark.parametrize(
@@ -140,4 +138,4 @@ def test_empty_by_assertion(pattern: str, expected: bool) -> None:
 
 def test_what_patterns_have_no_part_in_is_too_entangled_beside_an_assertion() -> None:
     with pytest.raises(TooEntangled):
-        LexemeCombiner().sequence([parse_lexeme(r"a\b"), (LexemeCase(Divisible(7)),)])
+        in_sequence([parse_lexeme(r"a\b"), (LexemeCase(Divisible(7)),)])

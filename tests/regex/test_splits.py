@@ -1,117 +1,110 @@
-"""The parts that assertions are worked out with: splits of texts under a condition, reversals, ways through graphs."""
+"""How a condition falls on what stands beside it: conditions and texts that are no patterns, against a slow matcher."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from cfgmask.grammar.regex_tree import EMPTY_TEXT, CharClass, Literal, RegexTree
-from cfgmask.regex.derivatives import Derivatives, common
-from cfgmask.regex.paths import paths
-from cfgmask.regex.splits import Splitter
-from cfgmask.regex.trees import TreeBuilder
+from cfgmask.grammar.regex_tree import (
+    ANY_CHAR,
+    EMPTY_TEXT,
+    Alternation,
+    CharClass,
+    Complement,
+    Concatenation,
+    Intersection,
+    RegexTree,
+    Repetition,
+    text,
+)
+from cfgmask.regex.lexemes import Lexeme, LexemeCase, TooEntangled, in_sequence, repeated
 from tests.regex.tree_matcher import matches
 
 TEXTS = ["".join(letters) for size in range(4) for letters in product("abé", repeat=size)]
 SHORT = [text for text in TEXTS if len(text) < 3]
 
-# What a tree is made of, for one builder or another: a name and parts.
-Plan = tuple[str, "tuple[Plan, ...]"]
+AT_END = (LexemeCase(EMPTY_TEXT, after=EMPTY_TEXT),)
 
 
-def _combined(plans: st.SearchStrategy[Plan]) -> st.SearchStrategy[Plan]:
-    many = st.lists(plans, min_size=2, max_size=3).map(tuple)
+def _combined(parts: st.SearchStrategy[RegexTree]) -> st.SearchStrategy[RegexTree]:
+    many = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    counts = st.sampled_from([(0, None), (0, 1), (1, 2)])
     return st.one_of(
-        st.tuples(st.sampled_from(["concatenation", "alternation", "intersection"]), many),
-        st.tuples(st.sampled_from(["complement", "star", "optional", "twice"]), st.tuples(plans)),
+        many.map(Concatenation),
+        many.map(Alternation),
+        many.map(Intersection),
+        parts.map(Complement),
+        st.builds(lambda part, count: Repetition(part, *count), parts, counts),
     )
 
 
-_leaves = st.sampled_from(["a", "b", "é", "ab", ".", "[ab]", ""]).map(lambda name: (name, ()))
-plans = st.recursive(_leaves, _combined, max_leaves=5)
+_LEAVES = [*map(text, ["a", "b", "é", "ab", ""]), ANY_CHAR, CharClass(((0x61, 0x62),))]
+trees = st.recursive(st.sampled_from(_LEAVES), _combined, max_leaves=5)
 
 
-def built(plan: Plan, trees: TreeBuilder) -> RegexTree:
-    name, below = plan
-    parts = [built(part, trees) for part in below]
-    if not parts:
-        if name in (".", "[ab]"):
-            return trees.char_class(CharClass(((0x61, 0x62),) if name == "[ab]" else ((0, 0xD7FF), (0xE000, 0x10FFFF))))
-        return trees.literal(name.encode())
-    if name in ("star", "optional", "twice"):
-        low, high = {"star": (0, None), "optional": (0, 1), "twice": (1, 2)}[name]
-        return trees.repetition(parts[0], low, high)
-    if name == "complement":
-        return trees.complement(parts[0])
-    return {
-        "concatenation": trees.concatenation,
-        "alternation": trees.alternation,
-        "intersection": trees.intersection,
-    }[name](parts)
+def joined(parts: Sequence[Lexeme]) -> Lexeme:
+    """The parts one after the other; what is refused as too complex is no example."""
+    try:
+        return in_sequence(parts)
+    except TooEntangled:
+        assume(False)
+        raise
 
 
-@given(plans, plans)
-def test_splits_partition_a_piece_by_what_is_left_to_be_met(piece_plan: Plan, condition_plan: Plan) -> None:
-    trees = TreeBuilder()
-    piece, condition = built(piece_plan, trees), built(condition_plan, trees)
-    found = Splitter(trees).split(piece, condition)
+def meets(condition: RegexTree | None, given: str) -> bool:
+    return condition is None or matches(condition, given)
+
+
+@given(trees, trees)
+def test_a_condition_on_what_follows_is_split_by_what_is_left_of_it(piece: RegexTree, condition: RegexTree) -> None:
+    found = joined([(LexemeCase(EMPTY_TEXT, after=condition),), (LexemeCase(piece),)])
     for front, rest in product(SHORT, repeat=2):
-        ways = [left for part, left in found if matches(part, front)]
-        assert len(ways) <= 1 or not matches(piece, front)
+        assert all(meets(case.before, "") for case in found)
+        ways = [case for case in found if matches(case.tree, front) and meets(case.after, rest)]
+        assert len(ways) <= 1
         expected = matches(piece, front) and matches(condition, front + rest)
-        assert any(matches(left, rest) for left in ways) == expected, (front, rest)
+        assert bool(ways) == expected, (front, rest)
 
 
-@given(plans, plans)
-def test_restrictions_are_intersections(piece_plan: Plan, condition_plan: Plan) -> None:
-    trees = TreeBuilder()
-    piece, condition = built(piece_plan, trees), built(condition_plan, trees)
-    found = Splitter(trees).restrict(piece, condition)
-    for text in TEXTS:
-        assert matches(found, text) == (matches(piece, text) and matches(condition, text)), text
+@given(trees, trees)
+def test_a_condition_on_what_comes_before_is_split_backwards(piece: RegexTree, condition: RegexTree) -> None:
+    found = joined([(LexemeCase(piece),), (LexemeCase(EMPTY_TEXT, before=condition),)])
+    for before, end in product(SHORT, repeat=2):
+        ways = [case for case in found if meets(case.before, before) and matches(case.tree, end)]
+        expected = matches(piece, end) and matches(condition, before + end)
+        assert bool(ways) == expected, (before, end)
 
 
-@given(plans)
-def test_trees_read_backwards_and_from_their_first_character(plan: Plan) -> None:
-    trees = TreeBuilder()
-    tree, derivatives = built(plan, trees), Derivatives(trees)
-    moves = derivatives.moves(tree)
-    assert trees.is_nullable(tree) == matches(tree, "")
-    for text in TEXTS:
-        assert matches(derivatives.reversal(tree), text[::-1]) == matches(tree, text), text
-        if text:
-            first = CharClass(((ord(text[0]), ord(text[0])),))
-            rests = [rest for members, rest in moves if common(members, first).ranges]
-            assert len(rests) <= 1
-            assert any(matches(rest, text[1:]) for rest in rests) == matches(tree, text), text
+@given(trees, trees)
+def test_at_the_end_a_condition_is_an_intersection(piece: RegexTree, condition: RegexTree) -> None:
+    found = joined([(LexemeCase(EMPTY_TEXT, after=condition),), (LexemeCase(piece),), AT_END])
+    for given_text in TEXTS:
+        ways = [case for case in found if matches(case.tree, given_text) and meets(case.after, "")]
+        assert bool(ways) == (matches(piece, given_text) and matches(condition, given_text)), given_text
 
 
-@given(st.dictionaries(st.tuples(*[st.integers(0, 3)] * 2), st.sampled_from(["a", "b", "é", "ab"]), max_size=8))
-def test_paths_are_the_texts_of_all_ways(steps: dict[tuple[int, int], str]) -> None:
-    trees = TreeBuilder()
-    ways = paths(trees, 4, {ends: trees.literal(text.encode()) for ends, text in steps.items()})
-    for start in range(4):
-        reached = {(start, "")}
-        while True:
-            further = {
-                (end, text + step) for at, text in reached for (begin, end), step in steps.items() if begin == at
-            }
-            further = {(at, text) for at, text in further if len(text) < 4} - reached
-            if not further:
-                break
-            reached |= further
-        for end, text in product(range(4), TEXTS):
-            found = (start, end) in ways and matches(ways[start, end], text)
-            assert found == ((end, text) in reached), (start, end, text)
-
-
-def test_equal_trees_are_one_object_whatever_their_order() -> None:
-    trees = TreeBuilder()
-    a, star = trees.literal(b"ab"), trees.repetition(trees.literal(b"a"), 0, None)
-    assert trees.alternation([a, star]) is trees.alternation([star, a])
-    assert trees.intersection([a, star]) is trees.intersection([star, a, a])
-    assert trees.complement(trees.complement(a)) is a
-    assert trees.intersection([star, EMPTY_TEXT]) is EMPTY_TEXT
-    assert trees.fixed_size(trees.concatenation([Literal("é".encode()), star])) is None
+@given(st.lists(st.tuples(st.sampled_from(SHORT[1:]), st.sampled_from("abé.")), min_size=1, max_size=3))
+def test_rounds_fall_on_the_rounds_beside_them(steps: list[tuple[str, str]]) -> None:
+    """Each of some texts, if a certain character follows it, any number of times: ways through a graph."""
+    rest = Repetition(ANY_CHAR, 0, None)
+    body = tuple(
+        LexemeCase(text(step), after=Concatenation((ANY_CHAR if first == "." else text(first), rest)))
+        for step, first in steps
+    )
+    try:
+        found = repeated(body, 0, None)
+    except TooEntangled:
+        assume(False)
+    for whole, behind in product(TEXTS, ["", "a", "b", "éa"]):
+        reached = {0}
+        for place in range(len(whole)):
+            for step, first in steps:
+                end = place + len(step)
+                follows = (whole + behind)[end : end + 1]
+                if place in reached and whole[place:end] == step and follows and first in (".", follows):
+                    reached.add(end)
+        ways = [case for case in found if matches(case.tree, whole) and meets(case.after, behind)]
+        assert bool(ways) == (len(whole) in reached), (whole, behind)

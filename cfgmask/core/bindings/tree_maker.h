@@ -1,4 +1,4 @@
-// Regex trees of Python (cfgmask.grammar.regex_tree), made of plain patterns (schema/pattern_trees.h).
+// Regex trees of Python (cfgmask.grammar.regex_tree), made of patterns.
 //
 // Reading a pattern in Python takes some 6 microseconds a character, which a first mask waits for.
 #pragma once
@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,8 @@ class TreeMaker {
 
   TreeMaker() : types_(nb::module_::import_("cfgmask.grammar.regex_tree")) {}
 
-  Tree any_text() const { return types_.attr("ANY_TEXT"); }
+  Tree constant(const char* name) const { return types_.attr(name); }
+  Tree any_text() const { return constant("ANY_TEXT"); }
   Tree literal(std::string_view text) const { return make("Literal", nb::bytes(text.data(), text.size())); }
   Tree char_class(std::span<const CodePointRange> ranges) const {
     nb::list all;
@@ -34,9 +36,19 @@ class TreeMaker {
   Tree concatenation(const std::vector<Tree>& parts) const { return make("Concatenation", tuple_of(parts)); }
   Tree alternation(const std::vector<Tree>& ways) const { return make("Alternation", tuple_of(ways)); }
   Tree repetition(const Tree& body, uint32_t minimum, uint32_t maximum) const {
+    return counted(body, minimum, maximum == kUnbounded ? std::nullopt : std::optional<uint64_t>(maximum));
+  }
+  Tree counted(const Tree& body, uint64_t minimum, std::optional<uint64_t> maximum) const {
     nb::object most = nb::none();
-    if (maximum != kUnbounded) most = nb::int_(maximum);
+    if (maximum) most = nb::int_(*maximum);
     return make("Repetition", body, minimum, most);
+  }
+  Tree intersection(const std::vector<Tree>& parts) const { return make("Intersection", tuple_of(parts)); }
+  Tree complement(const Tree& body) const { return make("Complement", body); }
+  Tree substring(const std::vector<std::string>& chunks) const {
+    std::vector<nb::object> all;
+    for (const std::string& chunk : chunks) all.push_back(nb::bytes(chunk.data(), chunk.size()));
+    return make("Substring", tuple_of(all));
   }
 
  private:

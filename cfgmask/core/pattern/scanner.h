@@ -13,20 +13,12 @@
 #include <vector>
 
 #include "pattern/dialect.h"
+#include "pattern/problems.h"
 #include "pattern/syntax_tree.h"
 #include "util/ascii.h"
 #include "util/character_kinds.h"
 
 namespace cfgmask {
-
-// What is wrong with the characters `start` to `end`. `code` is one of the texts in cfgmask/regex/messages.py, which
-// the arguments go into.
-struct PatternProblem {
-  std::string code;
-  uint32_t start;
-  uint32_t end;
-  std::vector<std::u32string> arguments;
-};
 
 // What a reading asks about characters and may take. named: the character of a name in the Unicode standard.
 struct PatternReadingOptions {
@@ -43,8 +35,7 @@ struct PatternReadingOptions {
 class PatternScanner {
  public:
   static constexpr char32_t kEnd = UINT32_MAX;
-  // A text that is no pattern at all would give a problem for every character.
-  static constexpr size_t kMaxProblems = 100;
+  static constexpr size_t kMaxProblems = PatternProblems::kMost;
 
   // Reading was given up; a limit, unless there are too many problems or lazy repetitions.
   enum class Stop : uint8_t { kProblems, kLazy, kNesting, kParts };

@@ -48,7 +48,7 @@ struct SyntaxNode {
     kBoundary,   // `letter`: b, B, and s, e, S, E for Rust's start, end, start-half, end-half
     kBackreference,  // `name`: what it names, or a number
     kGroup,          // `low`: its part; `name`, empty where it has none; `option`: whether it captures
-    kLookaround,     // one part; `option`: looks behind
+    kLookaround,     // one part; `option`: looks behind; `letter`: g where it stands for a lazy repetition, see lazy.h
     kAtomic,         // one part
     kSequence,       // as an item of a sequence and without parts: flags on their own, `(?i)`
     kChoice,
@@ -94,9 +94,16 @@ class SyntaxTree {
   std::u32string_view text(const SyntaxNode& node) const {
     return std::u32string_view(texts_).substr(node.first, node.size);
   }
+  std::u32string_view written(const SyntaxNode& node) const {
+    return pattern_.substr(node.start, node.end - node.start);
+  }
   // The name of a group, a property, a POSIX class or a backreference.
   std::u32string_view name(const SyntaxNode& node) const { return pattern_.substr(node.first, node.size); }
   std::u32string_view value(const SyntaxNode& node) const { return pattern_.substr(node.value_first, node.value_size); }
+  // The parts that a match goes through: of a class of characters none.
+  std::span<const Id> inner(const SyntaxNode& node) const {
+    return node.kind == Kind::kSet || node.kind == Kind::kTerm ? std::span<const Id>() : parts(node);
+  }
   static bool has_parts(Kind kind) { return kind == Kind::kSet || kind == Kind::kTerm || kind >= Kind::kLookaround; }
 
   Id add(const SyntaxNode& node) {
@@ -108,6 +115,12 @@ class SyntaxTree {
     node.first = static_cast<uint32_t>(texts_.size());
     node.size = static_cast<uint32_t>(text.size());
     texts_ += text;
+    return add(node);
+  }
+  // A copy of a node with other inner parts, as many as it has.
+  Id add_copy(SyntaxNode node, std::span<const Id> parts) {
+    if (node.kind != Kind::kGroup) return has_parts(node.kind) ? add_parts(node, parts) : add(node);
+    node.low = parts[0];
     return add(node);
   }
   Id add_parts(SyntaxNode node, std::span<const Id> parts) {

@@ -55,6 +55,17 @@ class RegexData {
   RegexData without_repeats() const;
 
   size_t size() const { return nodes_.size(); }
+  Kind kind(uint32_t node) const { return nodes_[node].kind; }
+  // What a node consists of, according to its kind.
+  std::span<const std::string> texts(uint32_t node) const {
+    return std::span(texts_).subspan(nodes_[node].first, nodes_[node].last - nodes_[node].first);
+  }
+  std::span<const CodePointRange> ranges(uint32_t node) const {
+    return std::span(ranges_).subspan(nodes_[node].first, nodes_[node].last - nodes_[node].first);
+  }
+  std::span<const uint32_t> parts(uint32_t node) const { return parts_of(nodes_[node]); }
+  // The minimum and maximum of a repetition.
+  std::pair<uint32_t, uint32_t> counts(uint32_t node) const { return {nodes_[node].minimum, nodes_[node].maximum}; }
   // How many texts all nodes have.
   size_t n_texts() const { return texts_.size(); }
   // Of a node, how many stand in each other, itself included.
