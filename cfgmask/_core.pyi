@@ -534,7 +534,7 @@ class PlainReader:
                 fraction, "number", or "either"
     plain_numbers  whether a schema with numbers that no double holds is not plain
     is_indented  whether one is not plain that has only values that are nested too deep to be indented
-    any_order   whether one is not plain in which some key without a name must be there for what it holds
+    any_order   whether one is not plain in which keys that must hold something may run out in some order
     """
 
     def __init__(

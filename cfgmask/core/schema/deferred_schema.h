@@ -118,7 +118,7 @@ class DeferredSchema : public DeferredPart {
     bool is_optional;  // as a whole
     std::array<Numbered, 2> keys;
   };
-  // An object without witnesses.
+  // An object without witnesses, or with keys in any order.
   struct OpenObject {
     std::shared_ptr<const PlainSchema::Object> object;
     PlainSchema::Object::Bounds bounds;
@@ -128,7 +128,7 @@ class DeferredSchema : public DeferredPart {
     std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
     std::map<uint32_t, Stretch> stretches;  // by their last members
     std::vector<uint32_t> n_left;           // where a minimum counts: how many members from each on may be written
-    std::vector<uint32_t> choices;          // of keys in any order: their terminals
+    uint32_t other_key = 0;                 // where witnesses tell keys without names apart by what they hold
 
     // As many keys make no difference to each other.
     uint32_t counted_to() const {
@@ -140,7 +140,8 @@ class DeferredSchema : public DeferredPart {
       return static_cast<uint32_t>(required.end() - from) - (ends_in_stretch() ? 1 : 0);
     }
   };
-  // So many keys of such an object are written, as far as they are counted.
+  // So many keys of such an object are written, as far as they are counted; or, of one with keys in any order, these
+  // witnesses are missing, as bits.
   struct Level {
     uint32_t object;
     uint32_t written;
@@ -267,7 +268,10 @@ class DeferredSchema : public DeferredPart {
   void add_unordered(uint32_t rule, PlainValueId id);
   uint32_t rule_of(const UnorderedState& state);
   void add_rules(uint32_t rule, const UnorderedState& state);
-  const std::vector<uint32_t>& choices_of(uint32_t level);
+  void add_other_keys(uint32_t rule, const UnorderedState& state);
+  std::vector<uint32_t> choices_of(uint32_t level);
+  uint32_t unordered_level(uint32_t object, uint32_t missing);
+  Symbols after_unordered(uint32_t level, const PlainSchema::Member& member);
 
   // ---- forks
   void add_large(uint32_t rule, const LargeUnion& large);

@@ -70,7 +70,7 @@ uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
   return known_or_made(open_object_of_, id.value, [&] {
     const auto& object = schema_.at(id).object;
     open_objects_.push_back(
-        {object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}, {}});
+        {object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}, 0});
     return static_cast<uint32_t>(open_objects_.size() - 1);
   });
 }

@@ -62,10 +62,23 @@ PlainSchema PlainReading::read() {
     require(schema_.find_live_to(*depth) && schema_.is_live(schema_.root(), *depth));
   for (uint32_t i = 0; reader().has_any_order_ && i < schema_.n_values(); ++i) {
     const Value& value = schema_.at(PlainValueId(i));
-    require(!value.object || value.object->witnesses.empty() || !schema_.is_live(PlainValueId(i)));
+    if (value.object && schema_.is_live(PlainValueId(i))) require(may_come_in_any_order(*value.object));
   }
   schema_.finish_adding();
   return std::move(schema_);
+}
+
+// Whether keys that meet its witnesses never run out, whatever was written of an object and in whichever order.
+bool PlainReading::may_come_in_any_order(const PlainSchema::Object& object) const {
+  if (object.witnesses.empty()) return true;
+  if (object.maximum != kUnbounded || object.has_classes()) return false;
+  return std::ranges::all_of(object.witnesses, [&](const PlainSchema::KeyWitness& witness) {
+    if (witness.value == PlainSchema::any()) return true;
+    if (!object.others) return false;
+    const bool is_known = *object.others == PlainSchema::any() || *object.others == witness.value;
+    const auto both = is_known ? std::optional(witness.value) : schema_.known_common(*object.others, witness.value);
+    return both && schema_.is_live(*both);
+  });
 }
 
 std::string_view PlainReading::text(JsonId value) const {

@@ -63,8 +63,8 @@ class PlainReader {
 
   // asserted: the keywords that restrict instances; strings: the formats that do, and what is known of strings;
   // identifier: the keyword that gives a schema a URI. numbers: plain schemas have numbers that doubles hold, if they
-  // are to be read as such. has_any_order: keys are to be written in any order, in which no key without a name must be
-  // there for what it holds.
+  // are to be read as such. has_any_order: keys are to be written in any order, and the schema is not
+  // plain where those that must hold something may run out then.
   PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
               NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt,

@@ -201,6 +201,7 @@ class PlainReading {
   // One whose name is that of the value around.
   PlainValueId added(Value value, const std::string& pointer);
   void check_made(const Value& value, const std::string& pointer);
+  bool may_come_in_any_order(const PlainSchema::Object& object) const;
   bool surely_has_enough_keys(const PlainSchema::Object& object);
   // The greatest number that has to be counted where an array has witnesses.
   static uint32_t counted_items(const PlainSchema::Array& array);

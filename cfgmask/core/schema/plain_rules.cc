@@ -100,9 +100,9 @@ std::vector<Symbol> DeferredSchema::after_key(uint32_t object, uint32_t member, 
   enter(to);
   if (is_of_fork(object)) return symbols(after_text(fork_choices_[object - first_fork()], member));
   const uint32_t level = object - to.first_object;
+  // Where all keys are in order, there is no choice then.
+  if (has_any_order_) return symbols(after_unordered(level, object_at(level).members[member]));
   const auto value = object_at(level).members[member].value;
-  if (has_any_order_)  // where all keys are in order, there is no choice
-    return {Symbol{colon_}, Symbol{symbol_inside(value)}, Symbol{rule_of(UnorderedState{level, true})}};
   return {Symbol{colon_}, Symbol{symbol_inside(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
 }
 

@@ -1,13 +1,16 @@
 // Objects with keys in any order: all keys with names are one choice, and a set of the parser (earley/seen_values.h)
 // knows which are written. It leaves those out of the choice, and lets the object close once the required ones are
 // there. So an object is two rules, however many keys it has.
+//
+// Witnesses are no values of a set: which of them are missing is a state, with two rules of its own.
 #include <utility>
 
 #include "schema/deferred_schema.h"
+#include "schema/witnesses.h"
 
 namespace cfgmask {
 
-// Objects with witnesses are not read, and where at most one member has a name and no key is without one, there is no
+// Where at most one member has a name and no key is without one, there is no
 // order.
 bool DeferredSchema::is_in_any_order(const PlainSchema::Object& object) const {
   if (!has_any_order_) return false;
@@ -22,7 +25,7 @@ bool DeferredSchema::is_in_any_order(const PlainSchema::Object& object) const {
 // Where keys without names are kept. Those with names are always in the set.
 DeferredSchema::Kept DeferredSchema::kept_unordered(const PlainSchema::Object& object) {
   if (!object.others && object.classes.empty()) return Kept::kNowhere;
-  if (!object.bounds().are_idle() || !may_keep_texts()) return Kept::kInSet;
+  if (!object.bounds().are_idle() || !object.witnesses.empty() || !may_keep_texts()) return Kept::kInSet;
   return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
 }
 
@@ -36,8 +39,18 @@ void DeferredSchema::add_unordered(uint32_t rule, PlainValueId id) {
   bounds.maximum = object.bounds().maximum;
   const uint32_t whole = add_set(std::move(bounds));
   add_alternative(rule, Symbols{whole});
-  const uint32_t first = rule_of(UnorderedState{level(open_object(id, kept_unordered(object)), 0), false});
-  add_alternative(whole, Symbols{open_object_, first});
+  const uint32_t missing = (1U << object.witnesses.size()) - 1;
+  const uint32_t level = unordered_level(open_object(id, kept_unordered(object)), missing);
+  add_alternative(whole, Symbols{open_object_, rule_of(UnorderedState{level, false})});
+}
+
+uint32_t DeferredSchema::unordered_level(uint32_t object, uint32_t missing) {
+  const uint64_t key = (uint64_t{object} << 32) | missing;
+  if (const auto known = level_ids_.find(key)) return *known;
+  const auto made = static_cast<uint32_t>(levels_.size());
+  levels_.push_back({object, missing});
+  level_ids_.insert(key, made);
+  return made;
 }
 
 uint32_t DeferredSchema::rule_of(const UnorderedState& state) {
@@ -49,26 +62,56 @@ uint32_t DeferredSchema::rule_of(const UnorderedState& state) {
 }
 
 void DeferredSchema::add_rules(uint32_t rule, const UnorderedState& state) {
-  OpenObject& open = open_objects_[levels_[state.level].object];
+  const auto [object, missing] = levels_[state.level];
+  const OpenObject& open = open_objects_[object];
   for (uint32_t keys : choices_of(state.level)) {
     Symbols taken = separated(state.some);
     taken.push_back(keys);
     add_alternative(rule, taken);
   }
-  if (const Symbols& other = other_member(open); !other.empty()) {
+  add_other_keys(rule, state);
+  const bool may_be_empty = open.object->n_required() == 0 && open.bounds.minimum == 0;
+  if (missing == 0 && (state.some || may_be_empty)) add_alternative(rule, Symbols{close_set_.after(state.some)});
+}
+
+void DeferredSchema::add_other_keys(uint32_t rule, const UnorderedState& state) {
+  const auto [number, missing] = levels_[state.level];
+  OpenObject& open = open_objects_[number];
+  const auto add = [&](const Symbols& member, uint32_t missing_after) {
     Symbols taken = separated(state.some);
-    taken.insert(taken.end(), other.begin(), other.end());
-    taken.push_back(rule_of(UnorderedState{state.level, true}));
+    taken.insert(taken.end(), member.begin(), member.end());
+    taken.push_back(rule_of(UnorderedState{unordered_level(number, missing_after), true}));
     add_alternative(rule, taken);
+  };
+  const PlainSchema::Object& object = *open.object;
+  if (missing == 0) {
+    if (const Symbols& other = other_member(open); !other.empty()) add(other, 0);
+    return;
   }
-  if (state.some || (open.object->n_required() == 0 && open.bounds.minimum == 0))
-    add_alternative(rule, Symbols{close_set_.after(state.some)});
+  if (!object.others) return;
+  if (open.other_key == 0) open.other_key = other_key(object, object.others_keys, open.seen, open.large);
+  for (const KeyWay& way : key_ways(object, std::nullopt, *object.others, missing, common_)) {
+    if (is_live_inside(way.value)) add({open.other_key, colon_, symbol_inside(way.value)}, way.missing);
+  }
+}
+
+DeferredSchema::Symbols DeferredSchema::after_unordered(uint32_t level, const PlainSchema::Member& member) {
+  const auto [number, missing] = levels_[level];
+  std::vector<Symbols> ways;
+  for (const KeyWay& way : key_ways(*open_objects_[number].object, member.name, member.value, missing, common_)) {
+    if (!is_live_inside(way.value)) continue;
+    const uint32_t after = rule_of(UnorderedState{unordered_level(number, way.missing), true});
+    ways.push_back({symbol_inside(way.value), after});
+  }
+  if (ways.size() == 1) return {colon_, ways[0][0], ways[0][1]};
+  const uint32_t either = add_nonterminal(kFirstState);
+  for (const Symbols& way : ways) add_alternative(either, way);
+  return {colon_, either};
 }
 
 // The terminals of the keys with names: of those of one spelling, and of the others.
-const std::vector<uint32_t>& DeferredSchema::choices_of(uint32_t level) {
-  OpenObject& open = open_objects_[levels_[level].object];
-  if (!open.choices.empty()) return open.choices;
+std::vector<uint32_t> DeferredSchema::choices_of(uint32_t level) {
+  const OpenObject& open = open_objects_[levels_[level].object];
   const auto& members = open.object->members;
   std::vector<NumberedText> names;
   for (uint32_t i = 0; i < members.size(); ++i) {
@@ -81,8 +124,7 @@ const std::vector<uint32_t>& DeferredSchema::choices_of(uint32_t level) {
     choices.push_back(choice_terminal(keys, "KEY"));
     grammar_->terminals.back().distinct = true;
   }
-  open.choices = std::move(choices);
-  return open.choices;
+  return choices;
 }
 
 }  // namespace cfgmask
