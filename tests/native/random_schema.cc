@@ -199,8 +199,11 @@ std::string random_schema(ByteSource& source) { return SchemaMaker(source).root(
 
 std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits) {
   const std::vector<std::string> keywords(kKeywordNames.begin() + 1, kKeywordNames.end());
+  // Half of all schemas.
+  const bool has_any_order = schema.size() % 2 == 0;
   const PlainReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
-                           false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain);
+                           false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, std::nullopt,
+                           has_any_order);
   const auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
   const auto none = [](const auto&...) { return std::nullopt; };
@@ -220,6 +223,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   layout.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
   layout.ignored_name = "blanks";
   layout.ignore_once = true;
+  layout.has_any_order = has_any_order;
   return PlainSchemaParts{std::make_shared<const PlainSchema>(*std::move(found)),
                           std::make_shared<const PlainLayout>(std::move(layout))};
 }

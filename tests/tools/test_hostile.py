@@ -86,4 +86,4 @@ def test_limits_of_many_tools_say_what_met_them() -> None:
         with pytest.raises(
             LimitExceeded, match=r"max_rules.*\((the schema|[0-9]+ of the 300 schemas together, up to the one) at /"
         ):
-            Grammar.from_tools(unread, style=style, property_order="any", limits=cfgmask.Limits(max_rules=5_000))
+            Grammar.from_tools(unread, style=style, pattern_dialect="python", limits=cfgmask.Limits(max_rules=5_000))
