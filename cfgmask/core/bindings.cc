@@ -1172,7 +1172,9 @@ class PlainAnswers {
       const auto [regex, name] = nb::cast<std::pair<nb::object, std::string>>(answer);
       return PlainSchema::Outside{regex_of(regex), name};
     };
-    questions.pattern = [this](const std::string& text) { return regex_of(ask("pattern", text)); };
+    questions.alike = [this](CaseFolding folding, bool only_ascii) {
+      return alike_classes(ask("alike", folding_name(folding), only_ascii));
+    };
     questions.format = [this](const std::string& name) { return regex_of(ask("format", name)); };
     questions.properties = [this](const std::string& name) { return ranges_of(ask("properties", name)); };
     questions.drafts = [this](const std::string& uri, const PlainReader& around) {

@@ -23,7 +23,7 @@ from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
-from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, read_pattern
+from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes
 from cfgmask.json_schema.scalars import NumberStyle, refusals_of_scalars, scalars
 from cfgmask.json_schema.session import current, session
 from cfgmask.json_schema.spelling import marks
@@ -32,6 +32,7 @@ from cfgmask.json_schema.unknown_keywords import has_unknown_keywords
 from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.json_schema.wrapped import is_wrapped
 from cfgmask.limits import Limits
+from cfgmask.regex.case_folding import Folding, alike
 from cfgmask.regex.properties import ecma_property
 
 T = TypeVar("T")
@@ -210,10 +211,9 @@ class _Answers:
         _spend_on(schema)
         return _or_none(lambda: _numbers_of(schema, self._dialect, self._options, self._limits))
 
-    def pattern(self, text: str) -> _core.PortableRegex | None:
+    def alike(self, folding: Folding, only_ascii: bool) -> list[list[int]]:
         """As `_core.PlainReader.read` says."""
-        _spend_on(text)
-        return _or_none(lambda: _pattern(text, self._limits))
+        return alike(folding, only_ascii)
 
     def format(self, name: str) -> _core.PortableRegex | None:
         """As `_core.PlainReader.read` says."""
@@ -266,16 +266,6 @@ def _numbers_of(
         found = _read(schema, dialect, options, limits)
         terminals = [terminal for terminal in scalars(found, NumberStyle.of(options)) if not _is_nothing(terminal)]
         return (_portable(terminals[0].regex, limits), terminals[0].name) if terminals else (None, "")
-
-
-@lru_cache(maxsize=4096)
-def _pattern(text: str, limits: Limits) -> _core.PortableRegex:
-    """The texts in which a pattern is found. Raises _NotPlain, LimitExceeded."""
-    with session(limits):
-        found = read_pattern(text, "", limits, "ecma")
-        if found.refusals:
-            raise _NotPlain
-        return _portable(found.pattern, limits)
 
 
 def _portable(tree: RegexTree, limits: Limits) -> _core.PortableRegex:

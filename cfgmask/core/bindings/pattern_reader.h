@@ -103,6 +103,15 @@ class PythonTrees {
   std::vector<nb::object> made_;  // by tree
 };
 
+// As `CaseFolding` is called in Python.
+inline const char* folding_name(CaseFolding folding) {
+  static constexpr std::array kNames{"python", "simple", "ecma", "ascii"};
+  return kNames[static_cast<size_t>(folding)];
+}
+inline std::vector<std::vector<uint32_t>> alike_classes(const nb::object& found) {
+  return nb::cast<std::vector<std::vector<uint32_t>>>(found);
+}
+
 class PatternReader {
  public:
   // data: see `cfgmask.regex.unicode_data.PatternData`.
@@ -184,12 +193,8 @@ class PatternReader {
   UnicodeSets::Source sources() const {
     return {.shorthand = [this](bool is_rust,
                                 char letter) { return ranges_of(ask("shorthand", is_rust, std::string(1, letter))); },
-            .alike =
-                [this](CaseFolding folding, bool only_ascii) {
-                  static constexpr std::array kNames{"python", "simple", "ecma", "ascii"};
-                  const nb::object found = ask("alike", kNames[static_cast<size_t>(folding)], only_ascii);
-                  return nb::cast<std::vector<std::vector<uint32_t>>>(found);
-                },
+            .alike = [this](CaseFolding folding,
+                            bool only_ascii) { return alike_classes(ask("alike", folding_name(folding), only_ascii)); },
             .property = [this](std::u32string_view name, std::u32string_view value, PatternDialect::Name dialect,
                                bool ignore_case) -> std::variant<CodePoints, UnicodeSets::Unknown> {
               const nb::object found =

@@ -25,22 +25,6 @@ constexpr size_t kMostGivenUp = 10;
 
 uint64_t pair_of(uint32_t a, uint32_t b) { return uint64_t{a} << 32 | b; }
 
-void append_character(uint32_t c, std::string& out) {
-  const auto byte = [&](uint32_t b) { out += static_cast<char>(b); };
-  if (c < 0x80) return byte(c);
-  if (c < 0x800) {
-    byte(0xC0 | (c >> 6));
-  } else if (c < 0x10000) {
-    byte(0xE0 | (c >> 12));
-    byte(0x80 | ((c >> 6) & 0x3F));
-  } else {
-    byte(0xF0 | (c >> 18));
-    byte(0x80 | ((c >> 12) & 0x3F));
-    byte(0x80 | ((c >> 6) & 0x3F));
-  }
-  byte(0x80 | (c & 0x3F));
-}
-
 }  // namespace
 
 // ---- derivatives
@@ -309,7 +293,7 @@ class TextSplitter::Emptiness {
     switch (trees_.kind(tree)) {
       case Kind::kLiteral: {
         std::string text;
-        for (uint32_t c : trees_.characters(tree)) append_character(c, text);
+        for (uint32_t c : trees_.characters(tree)) append_utf8(c, text);
         return store.literal(text);
       }
       case Kind::kClass:
@@ -337,7 +321,7 @@ class TextSplitter::Emptiness {
         break;
     }
     std::vector<std::string> characters;
-    for (uint32_t c : trees_.characters(tree)) append_character(c, characters.emplace_back());
+    for (uint32_t c : trees_.characters(tree)) append_utf8(c, characters.emplace_back());
     return store.substring(characters);
   }
 

@@ -226,6 +226,47 @@ std::optional<std::vector<TextTrees::Id>> TextTrees::adopt(const RegexData& data
   return made;
 }
 
+std::optional<uint32_t> TextTrees::append_to(RegexData& data, Id root) const {
+  using Made = RegexData::Kind;
+  std::vector<std::optional<uint32_t>> made(size());
+  bool fits = true;
+  const auto add = [&](Id tree) -> uint32_t {
+    std::vector<uint32_t> below;
+    for (Id part : parts(tree)) below.push_back(*made[part]);
+    switch (kind(tree)) {
+      case Kind::kLiteral: {
+        std::string text;
+        for (uint32_t c : characters(tree)) append_utf8(c, text);
+        return data.texts(Made::kLiteral, {std::move(text)});
+      }
+      case Kind::kClass:
+        return data.ranges(Made::kCharClass, members(tree));
+      case Kind::kConcatenation:
+        return data.parts(Made::kConcatenation, below);
+      case Kind::kAlternation:
+        return data.parts(Made::kAlternation, below);
+      case Kind::kIntersection:
+        return data.parts(Made::kIntersection, below);
+      case Kind::kComplement:
+        return data.parts(Made::kComplement, below);
+      case Kind::kRepetition: {
+        const bool is_unbounded = maximum(tree) == kNoMaximum;
+        fits = fits && minimum(tree) <= kLargestRepetition && (is_unbounded || maximum(tree) <= kLargestRepetition);
+        if (!fits) return below[0];
+        const uint32_t most = is_unbounded ? kUnbounded : static_cast<uint32_t>(maximum(tree));
+        return data.repetition(below[0], static_cast<uint32_t>(minimum(tree)), most);
+      }
+      case Kind::kSubstring:
+        break;
+    }
+    std::vector<std::string> chunks;
+    for (uint32_t c : characters(tree)) append_utf8(c, chunks.emplace_back());
+    return data.texts(Made::kSubstring, std::move(chunks));
+  };
+  each(root, [&](Id tree) { return made[tree].has_value(); }, [&](Id tree) { made[tree] = add(tree); });
+  return fits ? made[root] : std::nullopt;
+}
+
 TextTrees::Id TextTrees::unique(Kind kind, std::span<const uint32_t> words, uint64_t minimum, uint64_t maximum) {
   std::vector<uint32_t> key{static_cast<uint32_t>(kind)};
   if (kind == Kind::kRepetition) {

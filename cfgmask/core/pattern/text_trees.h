@@ -77,6 +77,8 @@ class TextTrees {
   Id substring(std::span<const uint32_t> characters);
   // The trees of all nodes of some data; nullopt if there are nodes of other kinds. Linear.
   std::optional<std::vector<Id>> adopt(const RegexData& data);
+  // Adds the nodes of a tree to some data; the number of its own. nullopt for counts beyond those of regexes. Linear.
+  std::optional<uint32_t> append_to(RegexData& data, Id root) const;
 
   // Calls work(part) for what `known(part)` is false of, parts before what they are in; `known` holds afterwards. No
   // recursion.

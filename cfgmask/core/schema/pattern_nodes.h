@@ -14,14 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "pattern/code_points.h"
 #include "regex/key_list.h"
 #include "regex/long_sequence.h"
 #include "regex/prefixed_parts.h"
 #include "regex/regex.h"
 
 namespace cfgmask {
-
-void append_utf8(uint32_t code_point, std::string& out);
 
 // What is said of a node; valid as long as the tree.
 struct PatternNode {

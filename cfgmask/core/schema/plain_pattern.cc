@@ -361,18 +361,21 @@ std::optional<PlainPattern> PlainPattern::of(std::u32string_view pattern, const 
   return found;
 }
 
-PatternSyntax read_plainly(std::u32string_view pattern, PlainPattern::Syntax syntax, uint64_t max_nesting) {
+PatternReadingOptions plain_reading(uint64_t max_nesting, uint64_t max_parts) {
   const auto is_word = [](char32_t c) { return is_ascii_letter(c) || is_ascii_digit(c); };
   const auto is_space = [](char32_t c) { return c == U' ' || (U'\t' <= c && c <= U'\r'); };
-  const PatternReadingOptions options{.kinds = {.is_word = is_word, .is_digit = is_ascii_digit, .is_space = is_space},
-                                      .named = nullptr,
-                                      .shared_names = {},
-                                      .max_nesting = max_nesting,
-                                      .max_parts = UINT64_MAX,
-                                      .max_lazy = std::nullopt};
+  return {.kinds = {.is_word = is_word, .is_digit = is_ascii_digit, .is_space = is_space},
+          .named = nullptr,
+          .shared_names = {},
+          .max_nesting = max_nesting,
+          .max_parts = max_parts,
+          .max_lazy = std::nullopt};
+}
+
+PatternSyntax read_plainly(std::u32string_view pattern, PlainPattern::Syntax syntax, uint64_t max_nesting) {
   const bool is_ecma = syntax == PlainPattern::Syntax::kEcma;
   return read_pattern(pattern, is_ecma ? PatternDialect::Name::kEcma : PatternDialect::Name::kPython,
-                      syntax == PlainPattern::Syntax::kPythonDotAll ? U"s" : U"", options);
+                      syntax == PlainPattern::Syntax::kPythonDotAll ? U"s" : U"", plain_reading(max_nesting));
 }
 
 RegexId PlainPattern::regex(RegexStore& store, Sequences how) const {

@@ -83,7 +83,9 @@ class PlainPattern {
   std::string start_;
 };
 
-// The syntax tree of a pattern. Letters and digits beyond ASCII are not known.
+// How patterns of ECMA-262 are read. Letters and digits beyond ASCII are not known.
+PatternReadingOptions plain_reading(uint64_t max_nesting, uint64_t max_parts = UINT64_MAX);
+// The syntax tree of a pattern.
 PatternSyntax read_plainly(std::u32string_view pattern, PlainPattern::Syntax syntax, uint64_t max_nesting);
 
 }  // namespace cfgmask

@@ -26,7 +26,7 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
       properties_(questions_.properties),
-      strings_(reader.strings_, questions_.pattern, questions_.format, properties_, max_nesting),
+      strings_(reader.strings_, questions_.alike, questions_.format, properties_, max_nesting),
       keys_(schema_, max_nesting),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
@@ -47,7 +47,7 @@ PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
       }
     };
   };
-  return {placed(std::move(questions.numbers)), placed(std::move(questions.pattern)), std::move(questions.format),
+  return {placed(std::move(questions.numbers)), placed(std::move(questions.alike)), std::move(questions.format),
           placed(std::move(questions.properties)), std::move(questions.drafts)};
 }
 

@@ -31,7 +31,7 @@ struct PlainQuestions {
   // The numbers of a schema, as JSON text; of the draft that its `$schema` names, or else of the draft that the root is
   // read as. Without a regex: there are none; nullopt: the schema is not plain after all.
   std::function<std::optional<PlainSchema::Outside>(const std::string& schema)> numbers;
-  StringConditions::AskPattern pattern;
+  StringConditions::AskAlike alike;
   KnownStrings::AskFormat format;
   CharacterProperties::Ask properties;
   // How a schema is read whose `$schema` is this, inside of one that is read as `around`. Null: the schema is not

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "pattern/meaning.h"
 #include "schema/decimal.h"
-#include "schema/pattern_search.h"
 #include "schema/pattern_trees.h"
 #include "schema/plain_pattern.h"
 #include "util/limits.h"
@@ -21,6 +21,8 @@ using Json = JsonDocument::Kind;
 constexpr uint64_t kMaxStringSearchSteps = 200'000;
 constexpr uint64_t kMaxStringSteps = 400'000;
 constexpr size_t kMaxStringNodes = 2'000'000;
+// Of a pattern; longer ones are left to the general way, which knows the limits.
+constexpr uint64_t kMaxPatternParts = 100'000;
 
 }  // namespace
 
@@ -132,16 +134,38 @@ StringConditions::Set StringConditions::found_in(std::string_view pattern) {
   if (const auto plain = PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_)) {
     RegexDataMaker maker(data_);
     found.conditions.push_back({PatternTrees(*plain, maker).search(characters(0, kUnbounded))});
-  } else if (const auto searched = PatternSearch::find(pattern, max_nesting_, properties_, data_)) {
-    found.is_nothing = !searched->texts;
-    if (searched->texts) found.conditions.push_back({*searched->texts});
-    found = live(std::move(found));
   } else {
-    const Regex regex = ask_pattern_(std::string(pattern));
-    require(regex != nullptr);
-    found.conditions.push_back({data_.append(regex->data())});
+    const auto texts = searched(pattern);
+    found.is_nothing = !texts;
+    if (texts) found.conditions.push_back({*texts});
+    found = live(std::move(found));
   }
   return of(std::move(found));
+}
+
+std::optional<StringConditions::Tree> StringConditions::searched(std::string_view pattern) {
+  const std::u32string text = characters_of_utf8(pattern);
+  const PatternQuestion question{
+      .pattern = text, .dialect = PatternDialect::Name::kEcma, .flags = U"", .use = PatternUse::kSearch};
+  const PatternMeaning found = meaning_of(question, plain_reading(max_nesting_, kMaxPatternParts), unicode_, nullptr);
+  require(!found.stop && found.problems.empty());
+  if (found.tree == TextTrees::kNothing) return std::nullopt;
+  const auto tree = found.trees.append_to(data_, found.tree);
+  require(tree && data_.height(*tree) <= max_nesting_ * RegexData::kHeightPerNesting);
+  return tree;
+}
+
+UnicodeSets::Source StringConditions::sources(AskAlike ask_alike, CharacterProperties& properties) {
+  const auto property = [&properties](std::u32string_view name, std::u32string_view value, PatternDialect::Name,
+                                      bool) -> std::variant<CodePoints, UnicodeSets::Unknown> {
+    std::string written(name.begin(), name.end());
+    if (!value.empty()) written += '=' + std::string(value.begin(), value.end());
+    const auto* found = properties.find(written);
+    if (found == nullptr) return UnicodeSets::Unknown{};
+    return *found;
+  };
+  // Of ECMA-262 the core knows the others.
+  return {.shorthand = [](bool, char) { return CodePoints(); }, .alike = std::move(ask_alike), .property = property};
 }
 
 StringConditions::Set StringConditions::of_format(std::string_view name) {

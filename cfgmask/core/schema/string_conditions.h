@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pattern/character_sets.h"
 #include "regex/regex.h"
 #include "regex/regex_data.h"
 #include "schema/character_properties.h"
@@ -25,13 +26,13 @@ class StringConditions {
  public:
   using Regex = KnownStrings::Regex;
   using Strings = KnownStrings::Strings;
-  // Of the texts in which a pattern is found that is not plain; null if the pattern is wrong or has no regex.
-  using AskPattern = std::function<Regex(const std::string& pattern)>;
+  // The classes of characters that the flag i of patterns makes equal; as of `UnicodeSets`.
+  using AskAlike = std::function<std::vector<std::vector<uint32_t>>(CaseFolding folding, bool only_ascii)>;
 
-  StringConditions(std::shared_ptr<KnownStrings> known, AskPattern ask_pattern, KnownStrings::AskFormat ask_format,
+  StringConditions(std::shared_ptr<KnownStrings> known, AskAlike ask_alike, KnownStrings::AskFormat ask_format,
                    CharacterProperties& properties, uint64_t max_nesting)
       : known_(std::move(known)),
-        ask_pattern_(std::move(ask_pattern)),
+        unicode_(sources(std::move(ask_alike), properties)),
         ask_format_(std::move(ask_format)),
         properties_(properties),
         max_nesting_(max_nesting) {}
@@ -80,6 +81,9 @@ class StringConditions {
   Set combined(const JsonDocument& document, JsonId parts, std::optional<JsonId> hole);
   Set described(const JsonDocument& document, JsonId schema);
   Set found_in(std::string_view pattern);
+  // The texts in which a pattern is found that is not plain; none if there are none.
+  std::optional<Tree> searched(std::string_view pattern);
+  static UnicodeSets::Source sources(AskAlike ask_alike, CharacterProperties& properties);
   Set of_format(std::string_view name);
 
   static Set exactly(std::vector<std::string> texts);
@@ -99,7 +103,7 @@ class StringConditions {
   RegexId in_store(Tree tree);
 
   std::shared_ptr<KnownStrings> known_;
-  AskPattern ask_pattern_;
+  UnicodeSets unicode_;
   KnownStrings::AskFormat ask_format_;
   CharacterProperties& properties_;
   uint64_t max_nesting_;
