@@ -23,7 +23,7 @@ using Document = PlainLarkDocument;
 constexpr uint32_t kMaxPartDepth = 400;
 // Of rules that end by those behind them. More are left to Python.
 constexpr int kMaxRounds = 4;
-// A part of a pattern may take so many regex nodes: NODES_PER_PART in cfgmask/regex/scanner.py.
+// A part of a pattern may take so many regex nodes: NODES_PER_PART in cfgmask/regex/parser.py.
 constexpr uint64_t kNodesPerPart = 4;
 // What importing a module counts at most, in rules: see cfgmask/lark/link.py.
 constexpr uint64_t kRulesPerImport = 10'000;

@@ -1,7 +1,7 @@
 // Pattern text to syntax tree: one pass with an explicit stack, so that nesting costs no recursion. Errors are reported
 // and stepped over, so that one reading finds all of them.
 //
-// The only reader of patterns: Python translates its trees (cfgmask/regex), and schemas/plain_pattern.h those of the
+// The only reader of patterns: pattern/translator.h translates its trees, and schema/plain_pattern.h those of the
 // plainest kind.
 //
 // Threads: functions.

@@ -15,7 +15,7 @@ namespace cfgmask {
 
 // `Maker` has a type Tree, and makes one by each of
 //   literal(text), char_class(ranges), concatenation(trees), alternation(trees), repetition(tree, minimum, maximum)
-// The last may be kUnbounded. The shape of what is made is that of cfgmask/regex/lowering of the same pattern.
+// The last may be kUnbounded.
 template <typename Maker>
 class PatternTrees {
  public:

@@ -1,6 +1,6 @@
 // Patterns of ECMA-262 as schemas mostly have them: characters, classes, groups, quantifiers, and anchors at the ends
-// of alternatives. The syntax tree of any other (pattern/parser.h) is left to the front end in Python (cfgmask/regex),
-// which is what this is tested against.
+// of alternatives. They become nodes that make regexes only where a text comes to them. All other patterns are
+// translated as a whole (pattern/meaning.h), which is what this is tested against.
 //
 // Threads: immutable.
 #pragma once
