@@ -143,9 +143,11 @@ class Sglang:
             for row, grammar in enumerate(requests)
             if not grammar.is_terminated()
         ]
+        # SGLang allocates masks that allow everything for each step: beside a GPU, pinned memory that PyTorch keeps
+        # and gives again. On a CPU that would be new pages each time, which cost more than the masks.
         if self.buffer is None:
             self.buffer = requests[0].allocate_vocab_mask(self.width, self.n_rows, "cpu")
-        requests[0].reset_vocab_mask(self.buffer)
+        self.buffer.fill_(-1)
         requests[0].fill_vocab_mask_batched(entries, self.buffer)
         return self.buffer.numpy()
 
