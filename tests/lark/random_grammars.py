@@ -1,16 +1,21 @@
-"""Random Lark grammars against two judges: Lark's own Earley parser (`lexer: complete`) and the oracle (longest match).
+"""Random Lark grammars against two judges: what Lark reads (`lexer: complete`) and the oracle (longest match).
 
 python -m tests.lark.random_grammars --count 30000 --seed 7
 
-Half of them use what Lark has and are compared by every text of up to four characters; the others use what only
-cfgmask has, too, and are compared mask by mask along random walks. What disagrees is printed with its seed.
+Half of them use what Lark has and are compared by every text of up to four characters, which `tests.lark.spans` judges
+as Lark's Earley parser would; the others use what only cfgmask has, too, and are compared mask by mask along random
+walks. What disagrees is printed with its seed.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 
 from lark.exceptions import LarkError
@@ -18,7 +23,7 @@ from lark.exceptions import LarkError
 import cfgmask
 from cfgmask.errors import GrammarError, LimitExceeded
 from tests.engine.harness import mask_of
-from tests.lark.test_against_lark import in_lark, lark_parser
+from tests.lark import spans
 from tests.oracle import Oracle
 from tests.oracle_parameters import TooManyValues, expanded
 from tests.oracle_regex import Undecided
@@ -29,6 +34,8 @@ TOKENS = [b"a", b"b", b"c", b" ", b"ab", b"a ", b"bb", b"cab", b"abca", b"", b""
 END, TOOL, OTHER = 9, 10, 11
 SPECIAL = {"<|end|>": END, "<|tool|>": TOOL, "<|other|>": OTHER}
 STEPS, WALKS = 10, 3
+# What was compared: without it a campaign that compares nothing would look like one that finds nothing.
+counts: Counter[str] = Counter()
 _MOST_STATES = 400
 
 _LITERALS = ['"a"', '"b"', '"c"', '"ab"', '"ba"', '"aab"', '"B"i', '"a".."b"']
@@ -129,9 +136,9 @@ class _Writer:
 
 def against_lark(seed: int) -> str | None:
     """A grammar of Lark; what disagrees, or None."""
-    grammar = _Writer(random.Random(seed), of_lark=True).grammar("longest")
+    grammar = of_lark(seed)
     try:
-        theirs = lark_parser(grammar)
+        theirs = spans.read(grammar)
     except LarkError:
         return None
     try:
@@ -139,20 +146,26 @@ def against_lark(seed: int) -> str | None:
         ours = cfgmask.compile(read, _vocabulary())
     except (GrammarError, LimitExceeded) as error:
         return None if _is_expected(error) else f"{grammar}\n{error}"
-    characters = ALPHABET + (" " if '" "' in grammar or "[ " in grammar else "")
-    for length in range(LONGEST + 1):
-        for letters in product(characters, repeat=length):
-            text = "".join(letters)
-            matcher = ours.matcher()
-            accepted = matcher.advance_bytes(text.encode()) == length and matcher.is_accepting
-            try:
-                is_of_lark = in_lark(theirs, text)
-            except RuntimeError:
-                # "Earley should not generate multiple start symbol items! Please report this bug."
-                continue
-            if accepted != is_of_lark:
-                return f"{grammar}\n{text!r}: cfgmask {accepted}, Lark {is_of_lark}"
+    texts = short_texts(grammar)
+    counts["compared with Lark"] += 1
+    theirs_are = spans.accepted(theirs, texts)
+    for text in texts:
+        matcher = ours.matcher()
+        is_ours = matcher.advance_bytes(text.encode()) == len(text) and matcher.is_accepting
+        if is_ours != (text in theirs_are):
+            return f"{grammar}\n{text!r}: cfgmask {is_ours}, Lark {text in theirs_are}"
     return None
+
+
+def short_texts(grammar: str) -> list[str]:
+    """All that are compared."""
+    characters = ALPHABET + (" " if '" "' in grammar or "[ " in grammar else "")
+    return ["".join(letters) for length in range(LONGEST + 1) for letters in product(characters, repeat=length)]
+
+
+def of_lark(seed: int) -> str:
+    """A grammar that Lark may read, too."""
+    return _Writer(random.Random(seed), of_lark=True).grammar("longest")
 
 
 def against_oracle(seed: int) -> str | None:
@@ -181,6 +194,7 @@ def against_oracle(seed: int) -> str | None:
             going_on = sorted(mask - {END})
             if not going_on:
                 break
+            counts["masks compared with the oracle"] += 1
             taken.append(rng.choice(going_on))
             matcher.advance(taken[-1])
             state = oracle.step_token(state, taken[-1])
@@ -213,22 +227,49 @@ def disagreement(seed: int) -> str | None:
     return against_lark(seed) if seed % 2 else against_oracle(seed)
 
 
+class NotJudgedError(Exception):
+    """A judge takes too long."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Ends what takes more CPU time."""
+
+    def end(_: int, __: object) -> None:
+        raise NotJudgedError
+
+    signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--seconds", type=float, default=2, help="of CPU time that a grammar may take; more is no verdict"
+    )
     options = parser.parse_args()
-    n_wrong = 0
-    for seed in range(options.seed, options.seed + options.count):
+    n_wrong = n_not_judged = 0
+    for number, seed in enumerate(range(options.seed, options.seed + options.count), start=1):
         try:
-            found = disagreement(seed)
+            with at_most(options.seconds):
+                found = disagreement(seed)
+        except NotJudgedError:
+            found = None
+            n_not_judged += 1
         except Exception as error:  # whatever it is, it is a fault
             found = f"{type(error).__name__}: {error}"
         if found is not None:
             n_wrong += 1
             sys.stdout.write(f"--- seed {seed}\n{found}\n")
-            sys.stdout.flush()
-    sys.stdout.write(f"{options.count} grammars, {n_wrong} disagreements\n")
+        if number % 1000 == 0 or number == options.count:
+            sys.stdout.write(f"{number} grammars, {n_not_judged} not judged, {n_wrong} disagreements; {dict(counts)}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

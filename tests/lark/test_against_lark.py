@@ -11,6 +11,7 @@ from lark import Lark
 from lark.exceptions import LarkError, UnexpectedInput
 
 import cfgmask
+from tests.lark import spans
 from tests.lark.engine import accepts, compiled
 
 # Grammar, alphabet, length up to which every text over the alphabet is tried.
@@ -189,3 +190,13 @@ def test_same_language_of_random_grammars(grammar: str) -> None:
             reject()
         raise
     assert_same_language(grammar, "abc" if "%ignore" in grammar else "ab", 4)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_spans_take_what_lark_takes(name: str) -> None:
+    """The judge of campaigns (`tests.lark.random_grammars`) against Lark's parser."""
+    grammar, alphabet, longest = CASES[name]
+    parser = lark_parser(grammar)
+    letters = sorted(set(alphabet))
+    texts = ["".join(text) for n in range(min(longest, 3) + 1) for text in product(letters, repeat=n)]
+    assert spans.accepted(spans.read(grammar), texts) == {text for text in texts if in_lark(parser, text)}
