@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -48,9 +49,10 @@ def read_choice(tools: tuple[Tool, ...], tool_choice: Any, parallel: bool | int)
     if isinstance(tool_choice, str):
         mode = _MODES.get(tool_choice)
         if mode is None:
-            raise _error(
-                "tools-choice", f"there is no tool_choice {tool_choice!r}", _ROOT, did_you_mean(tool_choice, _MODES)
-            )
+            named = {"type": "function", "function": {"name": tool_choice}}
+            is_tool = any(tool.name == tool_choice for tool in tools)
+            help = f"this tool alone is {json.dumps(named)}" if is_tool else did_you_mean(tool_choice, _MODES)
+            raise _error("tools-choice", f"there is no tool_choice {tool_choice!r}", _ROOT, help)
         return _checked(Choice(mode, tools, maximum))
     if not isinstance(tool_choice, Mapping) or not isinstance(tool_choice.get("type"), str):
         raise _error("tools-choice", "tool_choice is a text, or a dict with a `type`", _ROOT)
