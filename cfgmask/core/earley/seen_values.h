@@ -254,6 +254,8 @@ class SeenValues {
     std::unordered_map<uint32_t, uint32_t> numbers;
   };
   const KeyNumbers& key_numbers(uint32_t list, bool are_strings);
+  // The values that lexemes other than numbered keys must not have.
+  std::vector<uint32_t> taken_by_others(SeenId seen) const;
   // The numbers of those values that are keys of a list.
   static std::vector<uint32_t> numbers_of(const KeyNumbers& keys, std::span<const uint32_t> values);
   RegexId addable_keys(RegexId keys, SeenId seen);
@@ -281,6 +283,8 @@ class SeenValues {
   Interner seen_ids_;  // index of the bounds, which may be marked, then entries
   std::vector<std::optional<std::vector<uint32_t>>> required_;  // by bounds
   std::map<std::pair<uint32_t, bool>, KeyNumbers> key_numbers_;
+  // By bounds, the lists of which keys were added to such sets.
+  std::unordered_map<uint32_t, std::vector<const KeyNumbers*>> lists_of_;
   HashTable addable_;       // (regex, register), in an item and among its members (place, register)
   HashTable unwanted_ids_;  // by register; every terminal that may come next asks for the same
   ChunkedVector<Unwanted> unwanted_;
