@@ -504,8 +504,13 @@ class SchemaForm:
     has_gaps   whether white space may stand before each member and after the last one
     has_python_words  whether null, true and false may be written as Python does
     values     what is not written as text: arrays and objects, as "json" or as literals of Python ("python inside");
-               all values, as such literals ("python"); or the outermost object, too ("python object")
+               all values, as such literals ("python"); or the outermost object, too ("python object"). Or all objects
+               have keys without quotes, and strings are text between delimiters ("delimited object"); or the form is
+               that of all arrays and objects ("tags")
     separator  between members
+    delimiter  before and after a string
+    item       the pieces before and after an item
+    key_characters  matches a character of a key
     """
 
     def __init__(
@@ -519,6 +524,9 @@ class SchemaForm:
         has_python_words: bool,
         values: str,
         separator: str,
+        delimiter: Sequence[tuple[str, str, str, int]],
+        item: tuple[Sequence[tuple[str, str, str, int]], Sequence[tuple[str, str, str, int]]],
+        key_characters: PortableRegex | None,
     ) -> None: ...
 
 class PlainReader:

@@ -1287,15 +1287,21 @@ SchemaForm::Pieces pieces_of(const PyPieces& pieces) {
 
 void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::string end, const PyPieces& after_end,
                      std::string stop, std::string pad, bool has_gaps, bool has_python_words, const std::string& values,
-                     std::string separator) {
-  const std::array<std::string_view, 4> all_values{"json", "python inside", "python", "python object"};
+                     std::string separator, const PyPieces& delimiter, const std::pair<PyPieces, PyPieces>& item,
+                     std::shared_ptr<const PortableRegex> key_characters) {
+  const std::array<std::string_view, 6> all_values{"json",          "python inside",    "python",
+                                                   "python object", "delimited object", "tags"};
   const auto written = named<SchemaForm::Values>(all_values, values, "no such values");
   if (keys.size() != 1 && keys.size() != SchemaForm::kKinds) throw nb::value_error("keys are of one kind or of six");
   std::vector<SchemaForm::Pieces> made;
   for (const PyPieces& pieces : keys) made.push_back(pieces_of(pieces));
-  new (self)
-      SchemaForm{std::move(made),  std::move(end), pieces_of(after_end), std::move(stop), std::move(pad), has_gaps,
-                 has_python_words, written,        std::move(separator)};
+  new (self) SchemaForm{std::move(made),          std::move(end),
+                        pieces_of(after_end),     std::move(stop),
+                        std::move(pad),           has_gaps,
+                        has_python_words,         written,
+                        std::move(separator),     pieces_of(delimiter),
+                        pieces_of(item.first),    pieces_of(item.second),
+                        std::move(key_characters)};
 }
 
 // Keys that not every form writes, and whether there may be none.
@@ -1349,7 +1355,7 @@ void bind_plain_schema(nb::module_& m) {
   nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading);
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
-           "has_python_words"_a, "values"_a, "separator"_a);
+           "has_python_words"_a, "values"_a, "separator"_a, "delimiter"_a, "item"_a, "key_characters"_a.none());
   nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
            "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "canonical_strings"_a, "any_order"_a);

@@ -1,7 +1,7 @@
 """Forms of arguments as the core has them: the rules of a tool are made when a text first reaches it.
 
-The core writes what most tools have: objects whose keys have names, in forms that leave arrays and objects in them to
-JSON or to literals of Python. `in_form` writes everything else, at once.
+The core writes what most tools have: objects whose keys have names, in all forms. `in_form` writes everything else, at
+once.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import TypeAlias
 from cfgmask import _core
 from cfgmask.json_schema import session
 from cfgmask.json_schema.forms import FORMS, Form
+from cfgmask.limits import Limits
+from cfgmask.regex import parse_regex
 
 PlainSchema: TypeAlias = _core.PlainSchema
 
@@ -46,11 +48,23 @@ def core_form(name: str, markers: frozenset[str]) -> CoreForm | None:
         return None
     by_id = tuple(sorted(markers.intersection(form.markers), key=len, reverse=True))
     end = _pieces(form.end, by_id)
-    first = end.pop(0)[1] if end and end[0][0] == "text" else ""
+    first = end.pop(0)[1] if end and end[0][0] == "text" and values != "tags" else ""
     keys = [_key(form, kind, by_id) for kind in (_KINDS if form.has_kinds else _KINDS[:1])]
-    stop = form.stop(form.end)
-    has_python_words = form.words == "either"
-    core = _core.SchemaForm(keys, first, end, stop, form.pad, form.has_gaps, has_python_words, values, form.separator)
+    stop = form.stop(form.delimiter or form.end)
+    core = _core.SchemaForm(
+        keys,
+        first,
+        end,
+        stop,
+        form.pad,
+        form.has_gaps,
+        form.words == "either",
+        values,
+        form.separator,
+        _pieces(form.delimiter, by_id),
+        (_pieces(form.item[0], by_id), _pieces(form.item[1], by_id)),
+        _core.portable_regex(parse_regex(form.key_chars), Limits().max_nesting),
+    )
     # No character of a key is a line break.
     return CoreForm(core, by_id, re.compile(f"(?:(?:{form.key_chars})+\n)*"))
 
@@ -59,6 +73,10 @@ def _values(name: str, form: Form) -> str | None:
     """The values that the core does not write as text; None for forms that it does not write."""
     if name == "python":
         return "python object"
+    if form.strings == "delimited":
+        return "delimited object"
+    if form.item[0]:
+        return "tags"
     if form.open or form.close or form.quotes or "$key" in form.end:
         return None
     if form.strings == "python":

@@ -143,5 +143,8 @@ class _Lowered:
     def notes(self) -> tuple[Diagnostic, ...]:
         """See `Part`."""
         node = self._node
+        if node.form in OBJECT_FORMS and "$key" in OBJECT_FORMS[node.form].end:
+            # Keys without names are left out, which only the rules tell.
+            return placed(self("").notes, node.at)
         found = json_schema.schema_notes(node.schema, options=node.options, span=None, limits=self._limits)
         return placed(found, node.at)

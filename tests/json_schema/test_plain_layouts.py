@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from tests.json_schema.judge import accepts, compiled
+from tests.json_schema.judge import accepts, compiled, vocabulary
 from tests.json_schema.random_schemas import SCHEMAS
 from tests.json_schema.test_plain import PLAIN, walk_both
 
@@ -186,3 +186,16 @@ def test_values_that_are_all_too_deep() -> None:
         cfgmask.Grammar.from_json_schema({"type": "array", "items": schema, "minItems": 1}, indent=0)
     # But for one of its alternatives.
     same_masks({"anyOf": [{"type": "array", "items": schema, "minItems": 1}, {"const": [1]}]}, {"indent": 0}, range(2))
+
+
+@pytest.mark.parametrize("key", ["b", "(?<=a)b"], ids=["plain", "general"])
+def test_sets_of_two_schemas(key: str) -> None:
+    """That an object has one key at most says nothing of the items of an array elsewhere."""
+    one = {"type": "object", "patternProperties": {key: {}}, "required": ["a"], "maxProperties": 1}
+    other = {"type": "array", "uniqueItems": True, "items": {"enum": [1, 2]}}
+    elements = [{"type": "json_schema", "json_schema": one, "any_order": True}]
+    elements.append({"type": "json_schema", "json_schema": other})
+    tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
+    grammar = cfgmask.compile(cfgmask.Grammar.from_structural_tag(tag), vocabulary())
+    assert all(accepts(grammar, text) for text in ("[]", "[1]", "[2,1]", '{"a":null}'))
+    assert not any(accepts(grammar, text) for text in ("[1,1]", "{}", '{"b":1}', '{"a":null,"b":1}'))

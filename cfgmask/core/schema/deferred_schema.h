@@ -53,7 +53,7 @@ class DeferredSchema : public DeferredPart {
   static bool has_keys(const PlainSchema& schema) {
     return schema.overview().has_endless_keys || schema.overview().has_endless_items;
   }
-  bool has_keys() const override { return !writes_python_ && has_keys(schema_); }
+  bool has_keys() const override { return writes_json_ && has_keys(schema_); }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
   void define_terminal(uint32_t index, const DeferredAdditions& to) override;
@@ -103,8 +103,25 @@ class DeferredSchema : public DeferredPart {
   struct ArrayForkState {
     uint32_t number;
   };
+  // The strings of a terminal, between delimiters.
+  struct DelimitedString {
+    uint32_t terminal;
+    bool distinct;
+  };
+  // A value in tags, or an array or object that is it, with what ends it: that of a name, or of items.
+  struct Tagged {
+    enum class Kind : uint8_t { kValue, kArray, kObject };
+
+    Kind kind;
+    PlainValueId id;
+    uint32_t name;
+
+    friend auto operator<=>(const Tagged&, const Tagged&) = default;
+  };
+  static constexpr uint32_t kItem = UINT32_MAX;  // instead of a name
   // What rules are made of when they are first called.
-  using Deferred = std::variant<PlainValueId, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState>;
+  using Deferred = std::variant<PlainValueId, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState,
+                                DelimitedString, Tagged>;
   // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
   struct Numbered {
     bool are_strings = false;
@@ -163,8 +180,8 @@ class DeferredSchema : public DeferredPart {
   friend class IndentedSchema;
 
   void enter(const DeferredAdditions& to);
-  // Whether a matcher may keep keys and strings as texts. It reads them as JSON, so not literals of Python.
-  bool may_keep_texts() const { return to_->has_key_roles && !writes_python_; }
+  // Whether a matcher may keep keys and strings as texts. It reads them as JSON.
+  bool may_keep_texts() const { return to_->has_key_roles && writes_json_; }
 
   // ---- indented text (indented_schema.h)
   // How many more brackets values may have at this depth, and inside one more bracket if they may have one.
@@ -311,11 +328,29 @@ class DeferredSchema : public DeferredPart {
                       const FormReading& reading);
   uint32_t make_form_value(PlainValueId id, const FormReading::Values& values, const FormReading& reading);
   Symbols form_brackets(PlainValueId id, const FormReading::Values& values, const FormReading& reading);
+  void add_form_object_in_any_order(uint32_t rule, const PlainSchema::Object& object);
+  uint32_t distinct_key(uint32_t name);
+  void add_ended(Symbols& to, RegexId texts, const SchemaForm::Pieces& end, std::string_view key, std::string name,
+                 bool distinct = false);
+  uint32_t delimited_string(uint32_t terminal, bool distinct);
+  void add_rules(uint32_t rule, const DelimitedString& of);
+  uint32_t rule_of(const Tagged& of);
+  void add_rules(uint32_t rule, const Tagged& of);
+  void add_tagged_value(uint32_t rule, const Tagged& of);
+  void add_tagged_object(uint32_t rule, const Tagged& of);
+  void add_tagged_array(uint32_t rule, const Tagged& of);
+  Symbols tagged_item(PlainValueId id);
+  const SchemaForm::Pieces& tagged_end(const Tagged& of) const {
+    return of.name == kItem ? form_->after_item : form_->after_end;
+  }
 
   std::shared_ptr<const PlainSchemaParts> kept_;
   const std::shared_ptr<const SchemaForm> form_;
-  const bool writes_python_ = false;  // whether values are literals of Python
-  const bool has_any_order_ = false;
+  const bool writes_python_ = false;       // whether values are literals of Python
+  const bool delimits_ = false;            // whether strings have delimiters
+  const bool writes_json_ = true;          // neither
+  const bool has_any_order_ = false;       // of keys in JSON
+  const bool form_has_any_order_ = false;  // of keys in a form with braces
   const std::vector<uint32_t> form_tokens_;
   IndentedSchema* const whole_ = nullptr;  // of indented text; else null
   const uint32_t depth_ = 0;               // the brackets around it
@@ -339,6 +374,7 @@ class DeferredSchema : public DeferredPart {
   uint32_t colon_ = 0;
   uint32_t gap_ = 0;
   std::map<std::pair<PlainValueId, uint32_t>, uint32_t> form_values_;  // by kind
+  std::map<Tagged, uint32_t> tagged_;
   HashTable terminals_;
   std::map<std::pair<uint32_t, bool>, uint32_t> distinct_terminals_;  // and whether it never runs out
   HashTable values_;
@@ -354,6 +390,7 @@ class DeferredSchema : public DeferredPart {
   std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
   std::map<PlainValueId, Kept> kept_strings_;                           // by array
   TextMap<std::string_view, uint32_t> strings_;
+  HashTable distinct_keys_;                                // by name
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value
   ObjectForks forks_;
   HashTable rule_of_fork_;  // by its state

@@ -7,8 +7,10 @@ namespace cfgmask {
 // A terminal of an item that must not be equal to another.
 uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
   const bool is_endless = strings == Kept::kAsTexts && schema_.terminal(index).kind == PlainSchema::kString;
-  return known_or_made(distinct_terminals_, {index, is_endless},
-                       [&] { return new_terminal(index, !is_endless, is_endless ? KeyRole::kKey : KeyRole::kNone); });
+  return known_or_made(distinct_terminals_, {index, is_endless}, [&] {
+    if (delimits_ && FormReading::is_string(schema_.terminal(index))) return delimited_string(index, true);
+    return new_terminal(index, !is_endless, is_endless ? KeyRole::kKey : KeyRole::kNone);
+  });
 }
 
 void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {

@@ -39,7 +39,9 @@ uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys,
   std::vector<RegexId> conditions{schema_.keys_regex(keys, r)};
   if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
-  const RegexId strings = writes_python_ ? python_keys(body, r) : with_escapes(r.json_string(body, JsonEscapes::kAny));
+  const RegexId strings = delimits_        ? FormReading(parts_, *form_).bare_keys(body, r)
+                          : writes_python_ ? python_keys(body, r)
+                                           : with_escapes(r.json_string(body, JsonEscapes::kAny));
   return add_terminal(strings, "KEY", seen == Kept::kInSet, seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
 }
 
@@ -79,6 +81,7 @@ void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
   const PlainSchema::Object& object = *schema_.at(id).object;
   if (!schema_.can_be(object, room())) return;
   if (is_in_any_order(object)) return add_unordered(rule, id);
+  if (form_has_any_order_ && !object.members.empty()) return add_form_object_in_any_order(rule, object);
   const Kept seen = kept_keys(object);
   if (seen == Kept::kInSet) {
     const uint32_t whole = add_set();
@@ -166,7 +169,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
     const auto next = std::lower_bound(numbers.begin(), numbers.end(), first - stretch.first);
     const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
     if (next == end) continue;
-    if (next + 1 == end || writes_python_) {
+    if (next + 1 == end || !writes_json_) {
       // A choice reads only keys of JSON.
       for (auto each = next; each != end; ++each) add_member(rule, {after, stretch.first + *each}, written > 0);
     } else {

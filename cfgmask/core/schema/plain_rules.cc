@@ -22,7 +22,10 @@ DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, ui
     : kept_(std::move(parts)),
       form_(std::move(form)),
       writes_python_(form_ && form_->has_python()),
+      delimits_(form_ && form_->delimits()),
+      writes_json_(!writes_python_ && !delimits_),
       has_any_order_(!form_ && kept_->layout->has_any_order),
+      form_has_any_order_(form_ && form_->has_braces() && kept_->layout->has_any_order),
       form_tokens_(std::move(tokens)),
       parts_(*kept_),
       schema_(*parts_.schema),
@@ -70,10 +73,10 @@ void DeferredSchema::make_marks() {
     const KeyRole role = has_role && may_keep_texts() ? KeyRole::kCloses : KeyRole::kNone;
     return Closing{mark(text, empty, role), mark(text, other, role)};
   };
-  const JsonMarks& marks = writes_python_ ? kPlainMarks : parts_.layout->marks;
+  const JsonMarks& marks = writes_json_ ? parts_.layout->marks : kPlainMarks;
   open_object_ = opening("{", marks.open_object, has_endless_keys);
   close_object_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
-  if (has_any_order_) {
+  if (has_any_order_ || form_has_any_order_) {
     close_set_ = closing("}", marks.close_empty_object, marks.close_object, has_endless_keys);
     for (uint32_t close : {close_set_.empty, close_set_.further})
       grammar_->terminals[Symbol{close}.index()].closes_set = true;
@@ -221,6 +224,8 @@ uint32_t DeferredSchema::string(const std::string& text, KeyRole role) {
   if (writes_python_)
     return known_or_made(strings_, text,
                          [&] { return add_terminal(python_key(text, *regexes_), shortened(shown(text))); });
+  if (delimits_)
+    return known_or_made(strings_, text, [&] { return add_terminal(regexes_->literal(text), shortened(shown(text))); });
   if (role != KeyRole::kNone) return add_terminal(fixed({text}), shortened(shown(text)), false, role);
   return known_or_made(strings_, text, [&] { return add_terminal(fixed({text}), shortened(shown(text))); });
 }
@@ -235,7 +240,8 @@ bool DeferredSchema::is_endless_at_sight(RegexId keys, RegexStore& r) {
 
 uint32_t DeferredSchema::terminal(uint32_t index) {
   if (const auto known = terminals_.find(index)) return *known;
-  const uint32_t made = new_terminal(index, false);
+  const bool is_delimited = delimits_ && FormReading::is_string(schema_.terminal(index));
+  const uint32_t made = is_delimited ? delimited_string(index, false) : new_terminal(index, false);
   terminals_.insert(index, made);
   return made;
 }
@@ -310,7 +316,7 @@ void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   const PlainSchema::Value& value = schema_.at(id);
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
   // ScalarsTogether spells only JSON.
-  const auto together = writes_python_ ? nullptr : schema_.together(id);
+  const auto together = writes_json_ ? schema_.together(id) : nullptr;
   if (together) add_scalars(rule, together);
   // What is known of many alternatives together is of keys that are kept as texts.
   // And of their order.
@@ -339,7 +345,7 @@ void DeferredSchema::add_either(uint32_t rule, const std::vector<PlainValueId>& 
   for (PlainValueId alternative : alternatives) {
     if (!schema_.is_live(alternative, room())) continue;
     const PlainValueId id = schema_.resolved(alternative);
-    const bool are_many = !writes_python_ && !has_any_order_ && alternatives.size() >= ObjectForks::kMany;
+    const bool are_many = writes_json_ && !has_any_order_ && alternatives.size() >= ObjectForks::kMany;
     if (are_many && is_open_object(id)) {
       objects.push_back(id);
     } else if (are_many && is_roomy() && ArrayForks::takes(schema_, id)) {

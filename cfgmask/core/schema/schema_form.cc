@@ -33,13 +33,16 @@ std::optional<bool> FormReading::fits(RegexStore* r) const {
   const Values all = values(schema_.root());
   const Values outermost = of_kind(all, Kind::kObject);
   if (outermost.is_empty() || all.terminals.size() > kMostValues) return false;
-  std::vector<PlainValueId> literals;
+  // Only a mark that closes an object tells that none of its keys is missing.
+  if (parts_.layout->has_any_order && !form_.has_braces()) return false;
+  std::vector<PlainValueId> inner;
   for (const auto& [id, kind] : outermost.brackets) {
-    if (form_.values == SchemaForm::Values::kPythonObject) literals.push_back(id);
-    for (const PlainSchema::Member& member : members(*schema_.at(id).object)) literals.push_back(member.value);
+    if (form_.has_braces()) inner.push_back(id);
+    for (const PlainSchema::Member& member : members(*schema_.at(id).object)) inner.push_back(member.value);
   }
-  const std::optional<bool> has_literals = form_.has_python() ? is_python(std::move(literals), r) : true;
-  if (form_.values == SchemaForm::Values::kPythonObject || (has_literals && !*has_literals)) return has_literals;
+  const bool is_json = form_.values == SchemaForm::Values::kJson;
+  const std::optional<bool> has_literals = is_json ? true : fits_inside(std::move(inner), r);
+  if (form_.has_braces() || (has_literals && !*has_literals)) return has_literals;
   const std::optional<bool> has_members =
       all_hold(outermost.brackets, [&](const auto& of) { return fits(*schema_.at(of.first).object, r); });
   return has_members.value_or(true) && !has_literals ? std::nullopt : has_members;
@@ -48,17 +51,19 @@ std::optional<bool> FormReading::fits(RegexStore* r) const {
 // As the outermost one.
 std::optional<bool> FormReading::fits(const PlainSchema::Object& object, RegexStore* r) const {
   const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
-  // Others would have to be told from members, and must not come twice.
-  if (object.others && schema_.is_live(*object.others)) return false;
-  if (std::any_of(object.classes.begin(), object.classes.end(), is_live)) return false;
   if (!object.witnesses.empty() || !object.bounds().are_idle()) return false;
+  // Others would have to be told from members, and must not come twice. Tags are not written for any.
+  const bool has_others = (object.others && schema_.is_live(*object.others)) ||
+                          std::any_of(object.classes.begin(), object.classes.end(), is_live);
+  if (has_others && !form_.has_tags()) return false;
   const std::vector<PlainSchema::Member> written = members(object);
   if (written.size() > kMostMembers || (written.empty() && !form_.has_gaps)) return false;
+  if (form_.has_tags()) return true;
   return all_hold(written, [&](const auto& member) { return fits(member.value, r); });
 }
 
 std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
-  if (!form_.has_text()) return true;
+  if (!form_.has_text() && !form_.has_tags()) return true;
   // Most are one scalar, and to list what others are takes ten times as long.
   const PlainSchema::Value& value = schema_.at(schema_.resolved(id));
   if (value.terminals.size() == 1 && !value.array && !value.object && value.alternatives.empty()) {
@@ -74,8 +79,8 @@ std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
   return fits(all, r);
 }
 
-// Whether values and all in them can be written as literals of Python.
-std::optional<bool> FormReading::is_python(std::vector<PlainValueId> values, RegexStore* r) const {
+// Whether values and all in them can be written as literals of Python, or in a form that is theirs as well.
+std::optional<bool> FormReading::fits_inside(std::vector<PlainValueId> values, RegexStore* r) const {
   std::vector<bool> seen(schema_.n_values(), false);
   std::optional<bool> found = true;
   while (!values.empty()) {
@@ -84,7 +89,7 @@ std::optional<bool> FormReading::is_python(std::vector<PlainValueId> values, Reg
     if (seen[next.value] || !schema_.is_live(next)) continue;
     seen[next.value] = true;
     const PlainSchema::Value& value = schema_.at(next);
-    const std::optional<bool> one = is_python(value, r);
+    const std::optional<bool> one = fits_inside(next, r);
     if (one && !*one) return false;
     if (!one) found = std::nullopt;
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { values.push_back(inside); });
@@ -95,8 +100,48 @@ std::optional<bool> FormReading::is_python(std::vector<PlainValueId> values, Reg
   return found;
 }
 
+std::optional<bool> FormReading::fits_inside(PlainValueId id, RegexStore* r) const {
+  if (form_.has_tags()) return has_tags(id, r);
+  return form_.delimits() ? is_delimited(schema_.at(id), r) : is_python(schema_.at(id), r);
+}
+
+// As one place in which a value is; what is inside of it is one by itself.
+std::optional<bool> FormReading::has_tags(PlainValueId id, RegexStore* r) const {
+  const PlainSchema::Value& value = schema_.at(id);
+  if (value.array && (!value.array->witnesses.empty() || value.array->forbids_equal_items())) return false;
+  if (value.object && (!value.object->witnesses.empty() || !value.object->bounds().are_idle())) return false;
+  return fits(id, r);
+}
+
+std::optional<bool> FormReading::is_delimited(const PlainSchema::Value& value, RegexStore* r) const {
+  if (value.object) {
+    if (!has_readable_names(*value.object)) return false;
+    if (value.object->has_classes()) {
+      if (r == nullptr) return std::nullopt;
+      if (!has_keys(*value.object, *r)) return false;
+    }
+  }
+  return all_hold(value.terminals, [&](uint32_t t) -> std::optional<bool> {
+    return is_string(schema_.terminal(t)) ? has_texts(t, {}, r) : true;
+  });
+}
+
+// Whether the keys come in the order of the schema; or the register of those in any order, which reads JSON, takes the
+// names that it asks for as strings, and no key without a name is asked for.
+bool FormReading::has_readable_names(const PlainSchema::Object& object) const {
+  if (!parts_.layout->has_any_order) return true;
+  if (!object.witnesses.empty() || (object.has_classes() && object.minimum > object.n_required())) return false;
+  return std::ranges::none_of(object.members, [&](const PlainSchema::Member& member) {
+    const std::string& name = schema_.name_at(member.name);
+    if (!member.required) return false;
+    const bool is_number = !name.empty() && (name[0] == '-' || (name[0] >= '0' && name[0] <= '9'));
+    return is_number || name == "null" || name == "true" || name == "false";
+  });
+}
+
 std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, RegexStore* r) const {
   if (value.object) {
+    if (!has_readable_names(*value.object)) return false;
     const PlainSchema::Object& object = *value.object;
     const auto can_be_written = [&](const PlainSchema::Member& member) {
       return !schema_.is_live(member.value) || is_python_key(schema_.name_at(member.name));
@@ -104,7 +149,7 @@ std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, Rege
     if (!std::ranges::all_of(object.members, can_be_written)) return false;
     if (object.has_classes()) {
       if (r == nullptr) return std::nullopt;
-      if (!has_python_keys(object, *r)) return false;
+      if (!has_keys(object, *r)) return false;
     }
   }
   return all_hold(value.terminals, [&](uint32_t t) -> std::optional<bool> {
@@ -115,13 +160,14 @@ std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, Rege
 }
 
 // Whether some key of each class can be written, and some other one.
-bool FormReading::has_python_keys(const PlainSchema::Object& object, RegexStore& r) const {
+bool FormReading::has_keys(const PlainSchema::Object& object, RegexStore& r) const {
   std::vector<std::string_view> names;
   for (const PlainSchema::Member& member : object.members) names.push_back(schema_.name_at(member.name));
   const RegexId unnamed = r.complement(r.key_set(std::move(names)));
   const auto has_key = [&](const PlainSchema::Keys& keys, PlainValueId value) {
     if (!schema_.is_live(value)) return true;
-    return !r.is_empty(python_keys(r.intersection({schema_.keys_regex(keys, r), unnamed}), r));
+    const RegexId texts = r.intersection({schema_.keys_regex(keys, r), unnamed});
+    return !r.is_empty(form_.delimits() ? bare_keys(texts, r) : python_keys(texts, r));
   };
   return (!object.others || has_key(object.others_keys, *object.others)) &&
          std::ranges::all_of(object.classes, [&](const auto& of) { return has_key(of.keys, of.value); });
@@ -190,23 +236,37 @@ std::vector<PlainSchema::Member> FormReading::members(const PlainSchema::Object&
 }
 
 std::vector<std::string> FormReading::unusual_keys() const {
-  const auto is_usual = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
   std::vector<std::string> found;
   if (form_.values == SchemaForm::Values::kPythonObject) return found;
-  for (const auto& object : objects()) {
-    for (const auto& member : object->members) {
-      const std::string& name = schema_.name_at(member.name);
-      if (schema_.is_live(member.value) && (name.empty() || !std::all_of(name.begin(), name.end(), is_usual)))
-        found.push_back(name);
-    }
+  if (!form_.delimits() && !form_.has_tags()) {
+    for (const auto& object : objects()) add_unusual_keys(found, *object);
+    return found;
+  }
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+    const PlainValueId id(i);
+    if (schema_.is_live(id) && schema_.at(id).object) add_unusual_keys(found, *schema_.at(id).object);
   }
   return found;
 }
 
+void FormReading::add_unusual_keys(std::vector<std::string>& to, const PlainSchema::Object& object) const {
+  const auto is_usual = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  for (const auto& member : object.members) {
+    const std::string& name = schema_.name_at(member.name);
+    if (schema_.is_live(member.value) && (name.empty() || !std::all_of(name.begin(), name.end(), is_usual)))
+      to.push_back(name);
+  }
+}
+
+// The keys among these texts in a form without quotes.
+RegexId FormReading::bare_keys(RegexId texts, RegexStore& r) const {
+  return r.intersection({texts, r.repetition(form_.key_characters->in(r), 1, kUnbounded)});
+}
+
 bool FormReading::may_be_empty() const {
-  if (form_.values == SchemaForm::Values::kPythonObject) return false;
+  if (form_.has_braces()) return false;
   const auto found = objects();
   return std::any_of(found.begin(), found.end(), [](const auto& object) { return object->n_required() == 0; });
 }
@@ -292,6 +352,7 @@ RegexId FormReading::texts(uint32_t t, const Values& among, RegexStore& r) const
   const PlainSchema::Terminal& terminal = schema_.terminal(t);
   if (is_string(terminal)) return string(t, among, r);
   RegexId regex = json(terminal, r);
+  if (form_.has_tags()) return regex;
   if (terminal.spelling == Spelling::kWord && form_.has_python_words) regex = python_words(terminal.name, r);
   return r.concatenation(space(r, 0), r.concatenation(regex, space(r, 0)));
 }

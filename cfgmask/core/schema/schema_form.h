@@ -34,7 +34,9 @@ struct SchemaForm {
 
   // How values are written. kJson: strings as bare text, arrays and objects as JSON. kPythonInside: arrays and objects
   // as literals of Python instead. kPython: all values as such literals. kPythonObject: the outermost object as well.
-  enum class Values : uint8_t { kJson, kPythonInside, kPython, kPythonObject };
+  // kDelimitedObject: objects have keys without quotes, strings are bare text between delimiters, and all else is JSON,
+  // everywhere. kTags: everywhere the form's own keys, items and ends, without brackets.
+  enum class Values : uint8_t { kJson, kPythonInside, kPython, kPythonObject, kDelimitedObject, kTags };
 
   // The kinds of values that keys may tell, in the order of PlainSchema::Kind.
   static constexpr size_t kKinds = 6;
@@ -47,9 +49,18 @@ struct SchemaForm {
   bool has_gaps = false;     // whether white space may stand before each member and after the last one
   bool has_python_words = false;
   Values values = Values::kJson;
-  std::string separator = {};  // between members
+  std::string separator = {};                                     // between members
+  Pieces delimiter = {};                                          // around strings, if they are delimited
+  Pieces before_item = {}, after_item = {};                       // of tags
+  std::shared_ptr<const PortableRegex> key_characters = nullptr;  // of delimited objects
 
-  bool has_python() const { return values != Values::kJson; }
+  bool has_python() const {
+    return values == Values::kPythonInside || values == Values::kPython || values == Values::kPythonObject;
+  }
+  bool delimits() const { return values == Values::kDelimitedObject; }
+  bool has_tags() const { return values == Values::kTags; }
+  // Whether the outermost object is written like all others, between braces.
+  bool has_braces() const { return values == Values::kPythonObject || delimits(); }
   bool has_text() const { return values == Values::kJson || values == Values::kPythonInside; }
   bool has_kinds() const { return keys.size() == kKinds; }
 };
@@ -75,7 +86,8 @@ class FormReading {
   std::vector<std::shared_ptr<const PlainSchema::Object>> objects() const;
   // The members of one that have a value.
   std::vector<PlainSchema::Member> members(const PlainSchema::Object& object) const;
-  // The names of members that are no words of letters, digits and `_`, which every form writes.
+  // The names of members that are no words of letters, digits and `_`, which every form writes; of those inside of
+  // values too where the form is theirs, too.
   std::vector<std::string> unusual_keys() const;
   // Whether an object without members is allowed: with most forms the empty text.
   bool may_be_empty() const;
@@ -84,6 +96,7 @@ class FormReading {
   // Those of one kind.
   Values of_kind(const Values& values, PlainSchema::Kind kind) const;
   bool is_any_string(uint32_t terminal) const;
+  RegexId bare_keys(RegexId texts, RegexStore& r) const;
   // The texts of a scalar among others, without the end; nothing() if there are none.
   RegexId texts(uint32_t terminal, const Values& among, RegexStore& r) const;
 
@@ -101,9 +114,14 @@ class FormReading {
   RegexId string(uint32_t terminal, const Values& among, RegexStore& r) const;
   std::optional<bool> fits(const PlainSchema::Object& object, RegexStore* r) const;
   std::optional<bool> fits(PlainValueId id, RegexStore* r) const;
-  std::optional<bool> is_python(std::vector<PlainValueId> values, RegexStore* r) const;
+  std::optional<bool> fits_inside(std::vector<PlainValueId> values, RegexStore* r) const;
+  std::optional<bool> fits_inside(PlainValueId id, RegexStore* r) const;
   std::optional<bool> is_python(const PlainSchema::Value& value, RegexStore* r) const;
-  bool has_python_keys(const PlainSchema::Object& object, RegexStore& r) const;
+  std::optional<bool> is_delimited(const PlainSchema::Value& value, RegexStore* r) const;
+  std::optional<bool> has_tags(PlainValueId id, RegexStore* r) const;
+  bool has_readable_names(const PlainSchema::Object& object) const;
+  bool has_keys(const PlainSchema::Object& object, RegexStore& r) const;
+  void add_unusual_keys(std::vector<std::string>& to, const PlainSchema::Object& object) const;
   std::optional<bool> fits(const Values& values, RegexStore* r) const;
   std::optional<bool> has_texts(uint32_t string, const Values& among, RegexStore* r) const;
   bool plainly_has_texts(const PlainSchema::Terminal& string, const Values& among) const;
