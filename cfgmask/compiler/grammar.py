@@ -12,6 +12,7 @@ from dataclasses import fields, replace
 from functools import cache, lru_cache, partial
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, overload
 
 from cfgmask import json_schema, lark, regex
@@ -699,13 +700,19 @@ class Grammar(Generic[Value_co]):
         if prompt is not None:
             _require_text("prompt", prompt)
         found, notes = recognise.style_for(style, template)
-        copied = _copies(tools)
-        kept = read.read_tools(tools if copied is None else copied)
-        if copied is None:
+        kept = read.read_tools(tools)
+        copies = _copies([tool.schema for tool in kept])
+        given: dict[str, Any] = {}
+        if copies is None:
             schemas = KeptSchema.of([tool.schema for tool in kept]).value
             kept = tuple(tool.with_schema(schema) for tool, schema in zip(kept, schemas, strict=True))
+        else:
+            # What is read now is the caller's; what is read later is a copy.
+            given = {tool.name: tool.schema for tool in kept}
+            kept = tuple(tool.with_later_schema(copy) for tool, copy in zip(kept, copies, strict=True))
         return cls._from_tools(
             tools=kept,
+            given=given,
             style=found,
             tool_choice=KeptSchema.of(tool_choice).value,
             parallel_tool_calls=parallel_tool_calls,
@@ -732,6 +739,7 @@ class Grammar(Generic[Value_co]):
         limits: Limits,
         options: JsonSchemaOptions,
         notes: tuple[Diagnostic, ...],
+        given: Mapping[str, Any] = MappingProxyType({}),
     ) -> Grammar:
         from cfgmask.tools import lower
         from cfgmask.tools.choice import read_choice
@@ -747,6 +755,7 @@ class Grammar(Generic[Value_co]):
                 prompt=prompt,
                 options=options,
                 limits=limits,
+                given=given,
             )
         if answer.is_value:
             _check_answer(answer.schema, lower.begins_without_marker(style, choice), limits)
@@ -760,7 +769,7 @@ class Grammar(Generic[Value_co]):
         made = cls(whole, name)
         made._bind = tagged.for_vocabulary
         made._notes = lambda: (*every, *notes_of(tagged.ir))
-        made._reading = partial(_message_reading, {tool.name: tool.schema for tool in tools}, options)
+        made._reading = partial(_message_reading, {tool.name: tool for tool in tools}, options)
         made._ends = tuple(dict.fromkeys((*style.ends.call, *style.ends.answer)))
         return made._made_by("tools", lambda: arguments)
 
@@ -968,13 +977,13 @@ def _capture_reading(json: frozenset[str]) -> Reading:
     return Reading(json=json)
 
 
-def _message_reading(schemas: Mapping[str, Any], options: JsonSchemaOptions) -> Reading:
+def _message_reading(tools: Mapping[str, Tool], options: JsonSchemaOptions) -> Reading:
     from cfgmask.values.reading import Reading
 
     @cache
     def grammar_of(tool: str, key: str) -> Grammar | None:
         """Of the values of an argument; None where it may be anything."""
-        whole = schemas.get(tool)
+        whole = tools[tool].schema if tool in tools else None
         if not isinstance(whole, dict):
             return None
         schema = whole.get("properties", {}).get(key, whole.get("additionalProperties"))
@@ -1037,16 +1046,14 @@ def _lark_again(
     return Grammar._from_lark(files=kept, grammars=given, **arguments)
 
 
-def _copies(tools: Any) -> list[Any] | None:
-    """Copies of tools that are values of JSON, one at a time so that other threads run between them; else None."""
-    if not isinstance(tools, (list, tuple)):
-        return None
-    copies = []
-    for tool in tools:
-        kept = KeptSchema.of_json(tool)
+def _copies(schemas: list[Any]) -> list[Callable[[], Any]] | None:
+    """What gives a copy of each schema, as it is now; None if not all are values of JSON."""
+    copies: list[Callable[[], Any]] = []
+    for schema in schemas:
+        kept = KeptSchema.of_json(schema)
         if kept is None:
             return None
-        copies.append(kept.value)
+        copies.append(kept.load)
     return copies
 
 

@@ -207,7 +207,7 @@ class Part:
     schema  as the core read it
     lower   the same as a grammar whose rules have names that begin with what it is given; LimitExceeded
     notes   what there is to be warned of
-    source  the schema as JSON values, where that is known
+    source  gives the schema as JSON values, where that is known
     form    of arguments that the outermost object is written in; None: it is JSON
     tokens  those that the form writes by id
     may_be_empty  whether the empty text is one of them
@@ -218,7 +218,7 @@ class Part:
     lower: Callable[[str], GrammarIR]
     notes: Callable[[], tuple[Diagnostic, ...]]
     span: Span | None = None
-    source: Any = None
+    source: Callable[[], Any] | None = None
     form: _core.SchemaForm | None = None
     tokens: tuple[TokenSet, ...] = ()
     may_be_empty: bool = False

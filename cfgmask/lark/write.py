@@ -116,7 +116,8 @@ class _Writer:
         if isinstance(expr, TokenSet):
             return Written(self._token_set(expr))
         if isinstance(expr, Part):
-            return Written(f"%json {json.dumps(expr.source, ensure_ascii=False, indent=2)}")
+            assert expr.source is not None, "others are rules by now"
+            return Written(f"%json {json.dumps(expr.source(), ensure_ascii=False, indent=2)}")
         if isinstance(expr, Repeat):
             return Written(parts[0].within(Binding.ATOM) + write_count(expr.minimum, expr.maximum), Binding.SEQUENCE)
         if len(parts) == 1:

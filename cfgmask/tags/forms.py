@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from cfgmask import json_schema
 from cfgmask.diagnostics import Diagnostic
@@ -57,14 +58,17 @@ def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part 
     return None if plain is None else _parts([node], [plain], [name], limits, ids)[0]
 
 
-def schema_parts(nodes: Sequence[Schema], names: Sequence[str], limits: Limits, ids: TokenIds) -> list[Part | None]:
+def schema_parts(
+    nodes: Sequence[Schema], schemas: Sequence[Any], names: Sequence[str], limits: Limits, ids: TokenIds
+) -> list[Part | None]:
     """What `schema_part` makes of many nodes in half of the time; None also for some of which it makes a part.
 
-    The nodes have the same form and options.
+    nodes    of the same form and options
+    schemas  those of the nodes, or equal ones
     """
     if not nodes or not _may_be_part(nodes[0]) or any(node.excludes for node in nodes):
         return [None] * len(nodes)
-    plain = json_schema.plain_schemas([node.schema for node in nodes], options=nodes[0].options, limits=limits)
+    plain = json_schema.plain_schemas(list(schemas), options=nodes[0].options, limits=limits)
     return _parts(nodes, plain, names, limits, ids)
 
 
@@ -86,7 +90,7 @@ def _parts(
     if form_name == "json":
         for node, schema, name in zip(nodes, plain, names, strict=True):
             about = _Lowered(node, limits, ids)
-            found.append(None if schema is None else Part(name, schema, about, about.notes, source=node.schema))
+            found.append(None if schema is None else Part(name, schema, about, about.notes, source=about.source))
         return found
     form = core_form(form_name, _by_id(form_name, ids))
     if form is None:
@@ -139,6 +143,10 @@ class _Lowered:
 
     def __call__(self, prefix: str) -> GrammarIR:
         return schema_rules(self._node, prefix, self._limits, self._ids)
+
+    def source(self) -> Any:
+        """See `Part`."""
+        return self._node.schema
 
     def notes(self) -> tuple[Diagnostic, ...]:
         """See `Part`."""

@@ -11,7 +11,9 @@ tag around it, goes up to the first place where one ends, and the white space of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.grammar.ir import GrammarIR
@@ -89,6 +91,18 @@ class Schema:
     options: JsonSchemaOptions = DEFAULTS
     at: str | None = field(default=None, compare=False)
     excludes: tuple[str, ...] = ()
+
+
+class LaterSchema(Schema):
+    """The same, with a schema that is made when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Any], form: str, options: JsonSchemaOptions, at: str | None) -> None:
+        vars(self).update(_make=make, form=form, options=options, at=at)
+
+    @cached_property
+    def schema(self) -> Any:
+        """As of `Schema`."""
+        return vars(self)["_make"]()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
@@ -41,6 +42,7 @@ from cfgmask.tags.nodes import (
     FreeText,
     Inner,
     LastToken,
+    LaterSchema,
     Mark,
     Marker,
     Or,
@@ -111,14 +113,16 @@ def lower_tools(
     prompt: str | None,
     options: JsonSchemaOptions = DEFAULTS,
     limits: Limits,
+    given: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Tagged, tuple[Diagnostic, ...]]:
     """The grammar that the style allows, and notes.
 
     prompt  the end of the rendered prompt, which tells where generation starts; None: unknown
+    given   schemas of tools by their names, equal to those that the tools keep, which are then asked for later
     Errors: GrammarError with every problem of tools that the style cannot write (codes `tools-…`).
     Cost: linear. Schemas are read, and the core makes rules of them when a text comes to them.
     """
-    lowering = _Lowering(style, choice, reasoning, answer, options, limits)
+    lowering = _Lowering(style, choice, reasoning, answer, options, limits, given)
     content = lowering.text(prompt)
     known = lowering.parts()
     if lowering.problems:
@@ -217,6 +221,7 @@ class _Lowering:
         answer: Answer,
         options: JsonSchemaOptions,
         limits: Limits,
+        given: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.problems: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
@@ -227,7 +232,9 @@ class _Lowering:
         self._options = replace(options, **style.options) if options == DEFAULTS else options
         self._limits = limits
         self._id = parse_regex(style.id)
+        self._given = given
         self._schemas: list[Schema] = []
+        self._to_read: list[Any] = []  # what they say
         # Tools that differ in name and schema alone, and the others by their names.
         self._alike: dict[str, Schema] = {}
         self._arguments: dict[str, Content] = {}
@@ -253,8 +260,9 @@ class _Lowering:
         parts: dict[int, Part | None] = {}
         for numbers in by_form.values():
             alike = [self._schemas[number] for number in numbers]
+            said = [self._to_read[number] for number in numbers]
             try:
-                made = schema_parts(alike, [names[number] for number in numbers], self._limits, NO_TOKENS)
+                made = schema_parts(alike, said, [names[number] for number in numbers], self._limits, NO_TOKENS)
             except LimitExceeded:
                 continue  # it is met again, with its place
             parts.update(zip(numbers, made, strict=True))
@@ -286,6 +294,16 @@ class _Lowering:
     def _schema(self, schema: Any, form: str, at: str) -> Schema:
         node = Schema(schema, form, self._options, at=at)
         self._schemas.append(node)
+        self._to_read.append(schema)
+        return node
+
+    def _schema_of(self, tool: Tool, form: str) -> Schema:
+        given = self._given.get(tool.name)
+        if given is None:
+            return self._schema(closed(tool.schema), form, tool.at)
+        node = LaterSchema(lambda: closed(tool.schema), form, self._options, tool.at)
+        self._schemas.append(node)
+        self._to_read.append(closed(given))
         return node
 
     # ---- The whole text ----
@@ -593,7 +611,7 @@ class _Lowering:
     def _arguments_of(self, tool: Tool) -> Content:
         form = self._style.arguments
         if tool.kind != "custom":
-            return self._schema(closed(tool.schema), form, tool.at)
+            return self._schema_of(tool, form)
         format = tool.format
         if self._style.custom == "raw":
             return self._raw(tool)

@@ -6,6 +6,7 @@ Every problem of a list is found before any is raised; places are JSON Pointers 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
 import typing
@@ -67,6 +68,24 @@ class Tool:
     def with_schema(self, schema: Any) -> Tool:
         """The same tool with another schema of its arguments."""
         return Tool(self.name, self.kind, schema, self.format, self.description, self.at)
+
+    def with_later_schema(self, make: Callable[[], Any]) -> Tool:
+        """The same tool with a schema that is made when it is first asked for."""
+        return _LaterTool(self, make)
+
+
+class _LaterTool(Tool):
+    def __init__(self, like: Tool, make: Callable[[], Any]) -> None:
+        vars(self).update(vars(like), _make=make)
+        del vars(self)["schema"]
+
+    @functools.cached_property
+    def schema(self) -> Any:
+        """As of `Tool`."""
+        return vars(self)["_make"]()
+
+    def __reduce__(self) -> tuple[type[Tool], tuple[Any, ...]]:
+        return Tool, (self.name, self.kind, self.schema, self.format, self.description, self.at)
 
 
 def read_tools(tools: Any) -> tuple[Tool, ...]:

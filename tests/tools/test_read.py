@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import pickle
 from typing import Annotated, Any
@@ -314,6 +315,25 @@ def test_the_tools_of_a_grammar_do_not_change() -> None:
     tool["parameters"]["properties"]["b"] = {}  # type: ignore[index]
     assert not _accepts(grammar, _call("f", '{"b": 1}'))
     assert len(grammar.ir.rules) > 5
+
+
+@pytest.mark.parametrize("kind", ["integer", "general"], ids=["core", "general"])
+def test_what_is_read_later_is_what_the_tools_were(kind: str) -> None:
+    """The rules without a vocabulary, notes, values of messages and pickles are made when they are asked for."""
+    value = {"type": "integer"} if kind == "integer" else {"type": "string", "pattern": "(?<=a)b|1"}
+    tool: dict[str, Any] = {
+        "name": "f",
+        "parameters": {"properties": {"a": {**value, "x-unknown": 1}}, "required": ["a"]},
+    }
+    grammar = cfgmask.Grammar.from_tools([tool], style="hermes", tool_choice="required")
+    same = cfgmask.Grammar.from_tools([copy.deepcopy(tool)], style="hermes", tool_choice="required")
+    tool["parameters"]["properties"]["a"] = {"type": "null"}
+    tool["parameters"]["required"].append("b")
+    assert grammar.notes == same.notes
+    assert grammar.ir == same.ir
+    text = '<tool_call>\n{"name": "f", "arguments": {"a": %s}}\n</tool_call>' % ("1" if kind == "integer" else '"1"')
+    for one in (grammar, pickle.loads(pickle.dumps(grammar))):
+        assert one.parse(text) == same.parse(text)
 
 
 def test_styles_that_are_wrong() -> None:
