@@ -52,7 +52,7 @@ def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part 
 
     Arguments and errors: those of `schema_rules`; `name` as in `Part`.
     """
-    if node.excludes or not _may_be_part(node):
+    if node.excludes or node.form not in FORMS:
         return None
     plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
     return None if plain is None else _parts([node], [plain], [name], limits, ids)[0]
@@ -66,15 +66,10 @@ def schema_parts(
     nodes    of the same form and options
     schemas  those of the nodes, or equal ones
     """
-    if not nodes or not _may_be_part(nodes[0]) or any(node.excludes for node in nodes):
+    if not nodes or nodes[0].form not in FORMS or any(node.excludes for node in nodes):
         return [None] * len(nodes)
     plain = json_schema.plain_schemas(list(schemas), options=nodes[0].options, limits=limits)
     return _parts(nodes, plain, names, limits, ids)
-
-
-def _may_be_part(node: Schema) -> bool:
-    """Whether the core may write the form. It writes keys in any order in JSON alone."""
-    return node.form == "json" or (node.form in FORMS and node.options.property_order == "schema")
 
 
 def _parts(
