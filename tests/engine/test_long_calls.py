@@ -170,7 +170,7 @@ def test_other_threads_run(name: str) -> None:
 def test_a_signal_ends_a_call_and_leaves_the_matcher_as_it_was(name: str) -> None:
     make, call = LONG_CALLS[name]
     matcher = make()
-    with alarm(0.03, raise_rung), pytest.raises(Rung):
+    with pytest.raises(Rung), alarm(0.03, raise_rung):
         call(matcher)
     assert matcher.n_steps == 0
     assert not matcher.is_accepting
@@ -186,7 +186,7 @@ def test_ctrl_c_ends_a_call() -> None:
     # Shells start what runs in the background with SIGINT ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with alarm(0.004, lambda: signal.raise_signal(signal.SIGINT)), pytest.raises(KeyboardInterrupt):
+        with pytest.raises(KeyboardInterrupt), alarm(0.004, lambda: signal.raise_signal(signal.SIGINT)):
             matcher.completion()
     finally:
         signal.signal(signal.SIGINT, before)
@@ -213,7 +213,7 @@ def test_a_signal_ends_compiling_and_reading() -> None:
         for _ in range(100):
             cfgmask.compile(Grammar.from_lark(grammar), new_vocabulary())
 
-    with alarm(0.05, raise_rung), pytest.raises(Rung):
+    with pytest.raises(Rung), alarm(0.05, raise_rung):
         read_and_compile()
 
 
@@ -310,7 +310,7 @@ def test_a_signal_ends_a_batch(threads: int) -> None:
     expected = bits_of(batch())
     matchers = batch()
     bits = np.zeros_like(expected)
-    with alarm(0.01, raise_rung), pytest.raises(Rung):
+    with pytest.raises(Rung), alarm(0.01, raise_rung):
         cfgmask.fill_masks(matchers, bits, threads=threads)
     assert (bits_of(matchers, threads) == expected).all()
 

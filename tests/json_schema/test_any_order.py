@@ -182,3 +182,13 @@ def test_a_part_of_another_grammar() -> None:
     text = f"<{_shuffled(1)}>{_shuffled(2)}"
     assert accepts(cfgmask.compile(outer, vocabulary()), text)
     assert not accepts(cfgmask.compile(outer, vocabulary()), text.replace('"key0": ', '"key1": ', 1))
+
+
+def test_answers_beside_tools_are_parsed() -> None:
+    """The part of the answer is the last of the text, and no set is open around it."""
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "string"}}}}]
+    answer = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "object"}}, "required": ["b"]}
+    grammar = cfgmask.Grammar.from_tools(tools, style="hermes", response_format=answer, property_order="any")
+    assert grammar.parse('{"a": {"k": []}, "b": 42}').value == {"a": {"k": []}, "b": 42}
+    call = '<tool_call>\n{"name": "f", "arguments": {"x": "y"}}\n</tool_call>'
+    assert [found.arguments for found in grammar.parse(call).tool_calls] == [{"x": "y"}]

@@ -153,10 +153,11 @@ std::vector<Marks::Link> Marks::find_links(ItemSetId items) {
       for (const ContinuationId into : expansions[call.nonterminal]) {
         const Parser::Continuation& awaiting = parser_.continuations_[into.value];
         if (awaiting.deadline != call.deadline) continue;
-        if (callee.opens_set || callee.hides_set) {
+        const SeenId around = parser_.continuations_[caller.continuation.value].seen;
+        if (callee.opens_set || (callee.hides_set && around != SeenValues::none())) {
           const uint64_t member = Item{call.tail, caller.continuation}.packed();
           if (!std::binary_search(awaiting.members.begin(), awaiting.members.end(), member)) continue;
-        } else if (awaiting.seen != parser_.continuations_[caller.continuation.value].seen) {
+        } else if (awaiting.seen != around) {
           continue;
         }
         std::vector<ContinuationId> inside = begun;
