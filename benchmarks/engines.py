@@ -21,6 +21,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import torch
 from cases import read_schemas, sample
 
 BACKENDS = {
@@ -162,6 +163,8 @@ class Sglang:
 def serve(connection: Connection, engine: str, backend: str, path: Path, n_rows: int) -> None:
     """Answer in a process of its own: which requests are accepted, then the times of those that are given."""
     logging.disable(logging.CRITICAL)
+    # The threads that PyTorch fills masks with wait for each other, and on a busy machine that counts as CPU time.
+    torch.set_num_threads(1)
     tokenizer = tokenizer_of(path)
     made = (Vllm if engine == "vllm" else Sglang)(backend, tokenizer, n_rows)
     while (order := connection.recv()) is not None:
