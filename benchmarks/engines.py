@@ -22,6 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+
 from cases import read_schemas, sample
 
 BACKENDS = {
