@@ -212,8 +212,9 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
     using Ranges = CharacterProperties::Ranges;
     return name == "L" ? std::optional(Ranges{{'a', 'b'}, {0xE0, 0xF6}, {0x3041, 0x3096}}) : std::nullopt;
   };
+  const auto alike = [](CaseFolding, bool) { return std::vector<std::vector<uint32_t>>(); };
   const auto no_regex = [](const std::string&) { return nullptr; };
-  auto found = reader.read(*document, {none, no_regex, no_regex, letters, same}, limits.max_nesting, limits.max_rules);
+  auto found = reader.read(*document, {none, alike, no_regex, letters, same}, limits.max_nesting, limits.max_rules);
   if (!found) return std::nullopt;
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
