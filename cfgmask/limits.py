@@ -41,7 +41,7 @@ class Limits:
 
     max_source_bytes: int = 32 * 1024 * 1024
     max_nesting: int = 200
-    max_regex_nodes: int = 4_000_000
+    max_regex_nodes: int = 2_000_000
     max_lexer_states: int = 1_000_000
     max_search_steps: int = 200_000
     max_rules: int = 2_000_000

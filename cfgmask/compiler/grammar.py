@@ -1046,14 +1046,14 @@ def _lark_again(
     return Grammar._from_lark(files=kept, grammars=given, **arguments)
 
 
-def _copies(schemas: list[Any]) -> list[Callable[[], Any]] | None:
-    """What gives a copy of each schema, as it is now; None if not all are values of JSON."""
-    copies: list[Callable[[], Any]] = []
+def _copies(schemas: list[Any]) -> list[KeptSchema] | None:
+    """A copy of each schema, as it is now; None if not all are values of JSON."""
+    copies: list[KeptSchema] = []
     for schema in schemas:
         kept = KeptSchema.of_json(schema)
         if kept is None:
             return None
-        copies.append(kept.load)
+        copies.append(kept)
     return copies
 
 

@@ -53,10 +53,6 @@ class KeptSchema:
     @property
     def value(self) -> Any:
         """The schema, which may be changed."""
-        return self.load()
-
-    def load(self) -> Any:
-        """As `value`."""
         if isinstance(self.data, bytes):
             return marshal.loads(self.data)
         return self.data if isinstance(self.data, str) else _copied(self.data)

@@ -11,7 +11,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
@@ -34,6 +34,13 @@ _CUSTOM_KEYS = {"type", "name", "description", "format"}
 _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
 # Most are dicts, and the question whether something is another mapping takes ten times as long.
 _MAPPING = (dict, Mapping)
+
+
+class HasValue(Protocol):
+    """What keeps a value as it was, and makes it again."""
+
+    @property
+    def value(self) -> Any: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,20 +76,20 @@ class Tool:
         """The same tool with another schema of its arguments."""
         return Tool(self.name, self.kind, schema, self.format, self.description, self.at)
 
-    def with_later_schema(self, make: Callable[[], Any]) -> Tool:
+    def with_later_schema(self, kept: HasValue) -> Tool:
         """The same tool with a schema that is made when it is first asked for."""
-        return _LaterTool(self, make)
+        return _LaterTool(self, kept)
 
 
 class _LaterTool(Tool):
-    def __init__(self, like: Tool, make: Callable[[], Any]) -> None:
-        vars(self).update(vars(like), _make=make)
+    def __init__(self, like: Tool, kept: HasValue) -> None:
+        vars(self).update(vars(like), _kept=kept)
         del vars(self)["schema"]
 
     @functools.cached_property
     def schema(self) -> Any:
         """As of `Tool`."""
-        return vars(self)["_make"]()
+        return vars(self)["_kept"].value
 
     def __reduce__(self) -> tuple[type[Tool], tuple[Any, ...]]:
         return Tool, (self.name, self.kind, self.schema, self.format, self.description, self.at)

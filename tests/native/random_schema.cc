@@ -199,7 +199,7 @@ std::string random_schema(ByteSource& source) { return SchemaMaker(source).root(
 
 std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits) {
   const std::vector<std::string> keywords(kKeywordNames.begin() + 1, kKeywordNames.end());
-  // Half of all schemas.
+  // Half of all schemas: those of an even number of bytes.
   const bool has_any_order = schema.size() % 2 == 0;
   const PlainReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
                            false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, std::nullopt,

@@ -27,6 +27,8 @@ PATTERNS = [
     r"(a|b)(?:x|\1)*",
     r"(?:x(['x])a\1)?b",
     r"(?:a)(b|x)\1",
+    r"((?:a?)?((?:a|))(?:a)?)(?:(?:a)?(?:b\2|b))*\1aaa?[ab]x",
+    r"(a|b)(x|a)\1(b|)\2\3",
 ]
 REFUSED = [r"(a)?\1", r"(a+)\1", r"(a|b)|\1", r"(a\1)", r"\1(a)", r"(.)\1", r"(a|b)\2", r"(?=(a))\1", r"(?:(a)|b)\1"]
 
@@ -53,6 +55,12 @@ def test_others_are_refused(pattern: str) -> None:
     with pytest.raises(GrammarError) as caught:
         parse_regex(pattern, dialect="ecma" if pattern.startswith("\\1") else "python")
     assert "regex-backreference" in [found.code for found in caught.value.diagnostics]
+
+
+def test_groups_one_after_the_other_do_not_multiply() -> None:
+    tree = parse_regex("".join(rf"(a|b)\{number}" for number in range(1, 31)))
+    assert algebra.matches(tree, b"aabb" * 15)
+    assert not algebra.matches(tree, b"aabb" * 14 + b"aaba")
 
 
 def test_hostile_groups_are_bounded() -> None:

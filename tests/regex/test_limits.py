@@ -77,7 +77,7 @@ def test_parts_count_as_the_time_that_they_take(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"(?i:\p{L})" * 5_000, r"(?i:[\p{L}x])" * 1_500, r"[\w\s]" * 5_000, r"(?i:[\d])" * 1_500]
+    "pattern", [r"(?i:\p{L})" * 2_500, r"(?i:[\p{L}x])" * 700, r"[\w\s]" * 2_500, r"(?i:[\d])" * 700]
 )
 def test_sets_that_come_again_are_made_once(pattern: str) -> None:
     """Each has hundreds of ranges, which would take up to a millisecond."""

@@ -132,9 +132,7 @@ class PatternReader {
                              .keep_excluded = keep_excluded};
     PatternReadingOptions reading = options(max_nesting, max_parts);
     if (named_groups) {
-      for (const char32_t* name : {U"TEXT_TOKEN", U"PARAGRAPH_TOKEN", U"IMAGE", U"QUOTED_TEXT", U"UNQUOTED_TEXT",
-                                   U"TEXT_UNTIL", U"SUBSTRING_OF", U"DELIMITED_LIST", U"DELIMITED_SUBSEQUENCE_OF"})
-        reading.shared_names.emplace_back(name);
+      for (const std::u32string_view name : named_group_names()) reading.shared_names.emplace_back(name);
     }
     if (question.use == PatternUse::kLexeme) reading.max_lazy = kMostLazyNodes;
     const PatternMeaning found = meaning_of(question, reading, unicode_, named_texts());
@@ -155,6 +153,7 @@ class PatternReader {
 
   bool has_lazy(const nb::str& pattern, const std::string& dialect, const nb::str& flags, uint64_t max_nesting,
                 uint64_t max_parts) {
+    LongCall call(nullptr, LongCall::Gil::kHeld);
     const std::u32string text = characters_of(pattern, 0, nb::len(pattern));
     const std::u32string letters = characters_of(flags, 0, nb::len(flags));
     const PatternQuestion question{

@@ -73,8 +73,7 @@ void Derivation::predecessors(const Item& item, size_t depth, const Parser::Trac
   for (const auto& expansion : closure.expansions) {
     if (expansion.continuation != item.continuation) continue;
     if (!is_alternative(item.rest, expansion.nonterminal)) continue;
-    const Nonterminal& called = parser_.instances_.nonterminal(expansion.nonterminal);
-    const bool restores = called.opens_set || called.hides_set;
+    const bool restores = parser_.instances_.nonterminal(expansion.nonterminal).restores_set();
     for (const auto& call : closure.calls) {
       if (call.nonterminal != expansion.nonterminal || call.deadline != parser_.deadline_of(item)) continue;
       const Item caller = Item::unpack(call.caller);

@@ -227,6 +227,8 @@ struct Nonterminal {
   // Where a set is open, nothing in it counts for that set, and something can always be written. Sets inside are
   // others.
   bool hides_set = false;
+  // Who called it goes on with the set that was open at the call.
+  bool restores_set() const { return opens_set || hides_set; }
   std::unique_ptr<const Mark> mark;  // or null
   // Each text of it has bytes of so many tokens at most.
   uint32_t max_tokens = kUnbounded;

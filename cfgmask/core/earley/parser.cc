@@ -192,19 +192,18 @@ Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
       choice == kNoChoice ? rests_[edge.item.rest.value].tail : rest_after(grammar_.choices[choice], number);
   Item after{tail, edge.item.continuation};
   const Terminal& terminal = grammar_.terminals[edge.source];
-  if (choice != kNoChoice && !terminal.distinct) return after;
-  if (choice != kNoChoice) {
-    const Choice& keys = grammar_.choices[choice];
-    const SeenId before = continuations_[after.continuation.value].seen;
-    if (before != SeenValues::none())
-      after.continuation = with_seen(after.continuation, seen_.add_key(before, keys.list, keys.are_strings, number));
-    return after;
-  }
-  if (terminal.distinct ? text == SeenValues::no_text() : terminal.step.place == 0) return after;
   const SeenId seen = continuations_[after.continuation.value].seen;
   if (seen == SeenValues::none()) return after;
-  after.continuation = with_seen(
-      after.continuation, terminal.distinct ? seen_.add(seen, text, terminal.step) : seen_.pass(seen, terminal.step));
+  SeenId now = seen;
+  if (choice != kNoChoice) {
+    const Choice& keys = grammar_.choices[choice];
+    if (terminal.distinct) now = seen_.add_key(seen, keys.list, keys.are_strings, number);
+  } else if (!terminal.distinct) {
+    if (terminal.step.place != 0) now = seen_.pass(seen, terminal.step);
+  } else if (text != SeenValues::no_text()) {
+    now = seen_.add(seen, text, terminal.step);
+  }
+  if (now != seen) after.continuation = with_seen(after.continuation, now);
   return after;
 }
 
@@ -569,8 +568,7 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   if (is_tail_call) {
     callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
   } else {
-    const bool restores = callee.opens_set || callee.hides_set;
-    const ContinuationId kept = restores ? continuation : with_seen(continuation, SeenValues::none());
+    const ContinuationId kept = callee.restores_set() ? continuation : with_seen(continuation, SeenValues::none());
     callers.push_back(Item{tail, kept}.packed());
   }
   if (!first_call) return;
@@ -616,8 +614,7 @@ ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, const Cal
     const bool hides = callee.hides_set && continuations_[only.continuation.value].seen != as.seen;
     if (only.rest == kNil && deadline_of(only) == as.deadline() && !hides) return with_seen(only.continuation, as.seen);
   }
-  const bool restores = callee.opens_set || callee.hides_set;
-  const ContinuationKind kind = restores ? ContinuationKind::kRestores : ContinuationKind::kPlain;
+  const ContinuationKind kind = callee.restores_set() ? ContinuationKind::kRestores : ContinuationKind::kPlain;
   const uint32_t marked = callee.mark != nullptr ? nonterminal : kUnmarked;
   std::vector<uint32_t>& key = continuation_key_;
   key = {static_cast<uint32_t>(kind), as.seen.value, marked, as.hurry};

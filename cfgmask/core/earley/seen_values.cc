@@ -776,16 +776,15 @@ RegexId SeenValues::addable(RegexId regex, SeenId seen, Step step) {
 }
 
 const SeenValues::KeyNumbers& SeenValues::key_numbers(uint32_t list, bool are_strings) {
-  const auto [at, is_new] = key_numbers_.try_emplace({list, are_strings});
-  KeyNumbers& keys = at->second;
-  if (is_new) {
-    regexes_.for_each_in_list(list, [&](uint32_t number, std::string_view key) {
-      if (keys.values.size() <= number) keys.values.resize(number + 1, kNew);
-      keys.values[number] = intern_value(are_strings ? '"' + std::string(key) : value_of(key));
-      keys.numbers.emplace(keys.values[number], number);
-    });
-  }
-  return keys;
+  if (const auto known = key_numbers_.find({list, are_strings}); known != key_numbers_.end()) return known->second;
+  KeyNumbers keys;
+  regexes_.for_each_in_list(list, [&](uint32_t number, std::string_view key) {
+    if (keys.values.size() <= number) keys.values.resize(number + 1, kNew);
+    keys.values[number] = intern_value(are_strings ? '"' + std::string(key) : value_of(key));
+    keys.numbers.emplace(keys.values[number], number);
+  });
+  // Entered when it is whole: an allocation that fails leaves no half-made list behind.
+  return key_numbers_.emplace(std::pair(list, are_strings), std::move(keys)).first->second;
 }
 
 std::vector<uint32_t> SeenValues::numbers_of(const KeyNumbers& keys, std::span<const uint32_t> values) {

@@ -21,7 +21,7 @@ constexpr size_t kMostGroupTexts = 32;
 constexpr uint64_t kMostReferenceNodes = 20'000;
 // Nodes made on the way: each group makes all that is around it anew.
 constexpr size_t kMostMadeNodes = 200'000;
-// Looks at nodes to find where the groups of one pattern are referred to.
+// Looks at nodes to find where the groups of one pattern are, and where they are referred to.
 constexpr uint64_t kMostScopeSteps = 20'000'000;
 // Groups inside of groups.
 constexpr size_t kMostReferenceDepth = 400;
@@ -52,9 +52,10 @@ class Backreferences {
     walk_syntax(tree_, root_, [&](Id id) {
       if (tree_[id].kind == Kind::kBackreference) references.push_back(id);
       if (tree_[id].kind == Kind::kGroup && tree_[id].option) groups.push_back(id);
+      if (tree_[id].kind == Kind::kRepeat && tree_[id].letter == 'l') has_lazy_ = true;
       return true;
     });
-    if (references.empty() || syntax_sizes(tree_, root_)[root_] > kMostReferenceNodes) return root_;
+    if (references.empty() || is_larger(tree_, root_, kMostReferenceNodes)) return root_;
     std::stable_sort(groups.begin(), groups.end(), [&](Id a, Id b) { return tree_[a].start < tree_[b].start; });
     std::vector<std::pair<uint32_t, std::set<uint32_t>>> by_group;
     for (Id reference : references) {
@@ -81,8 +82,9 @@ class Backreferences {
     std::stable_sort(scopes.begin(), scopes.end(), [](const Scope& a, const Scope& b) {
       return std::tuple(a.start, b.end, b.group) < std::tuple(b.start, a.end, a.group);
     });
+    for (const Scope& scope : scopes) referring_.emplace_back(scope.group, scope.references);
     for (const Scope& scope : scopes) {
-      if (tree_.size() > kMostMadeNodes) break;
+      if (tree_.size() > kMostMadeNodes || n_steps_ > kMostScopeSteps) break;
       root_ = expanded(scope.start, scope.end, scope.group, scope.references);
     }
     return root_;
@@ -158,8 +160,8 @@ class Backreferences {
     return found;
   }
 
-  // The pattern in which each copy of the scope is one alternative for each text that the group has there. Without a
-  // change where these are too many.
+  // The pattern in which what the scope needs, in each copy of it, is one alternative for each text that the group has
+  // there. Without a change where these are too many.
   Id expanded(uint32_t scope_start, uint32_t scope_end, uint32_t group, const std::set<uint32_t>& references) {
     const Id made = rebuilt(tree_, root_, [&](Id id, const std::vector<Id>& parts) {
       const SyntaxNode node = tree_[id];
@@ -167,17 +169,76 @@ class Backreferences {
       if (node.kind != Kind::kSequence || node.start != scope_start || node.end != scope_end) return same;
       const auto found = group_in(same, group);
       const auto texts = found ? texts_of(tree_[*found].low, 0) : std::nullopt;
-      if (!texts || texts->empty() || texts->size() * syntax_sizes(tree_, same)[same] > kMostReferenceNodes)
-        return same;
+      if (!texts || texts->empty()) return same;
+      const auto [first, last] = needed_parts(same, group, references);
+      if (n_steps_ > kMostScopeSteps) return same;
+      const Id needed = part_of(same, first, last);
+      if (is_larger(tree_, needed, kMostReferenceNodes / texts->size())) return same;
       std::vector<Id> ways;
-      for (const GroupText& text : *texts) ways.push_back(with_text(same, group, references, text));
+      for (const GroupText& text : *texts) ways.push_back(with_text(needed, group, references, text));
       SyntaxNode choice;
       choice.kind = Kind::kChoice;
-      choice.start = node.start;
-      choice.end = node.end;
-      return tree_.add_parts(choice, ways);
+      choice.start = tree_[needed].start;
+      choice.end = tree_[needed].end;
+      const Id either = tree_.add_parts(choice, ways);
+      if (needed == same) return either;
+      const auto all = tree_.parts(tree_[same]);
+      std::vector<Id> replaced(all.begin(), all.begin() + first);
+      replaced.push_back(either);
+      replaced.insert(replaced.end(), all.begin() + last + 1, all.end());
+      return tree_.add_copy(tree_[same], replaced);
     });
-    return syntax_sizes(tree_, made)[made] <= kMostReferenceNodes ? made : root_;
+    return is_larger(tree_, made, kMostReferenceNodes) ? root_ : made;
+  }
+
+  // The first and the last part of a sequence that hold the group or what refers to it, or to other groups in these
+  // parts: each alternative has its own copy of those. All where something is lazy: what may follow a lazy repetition
+  // then stands in one sequence with it.
+  std::pair<size_t, size_t> needed_parts(Id sequence, uint32_t group, const std::set<uint32_t>& references) {
+    const auto parts = tree_.parts(tree_[sequence]);
+    if (has_lazy_) return {0, parts.size() - 1};
+    const auto widen = [&](std::pair<size_t, size_t> to, uint32_t group, const std::set<uint32_t>& references) {
+      for (size_t i = 0; i < parts.size(); ++i) {
+        if (holds_any(parts[i], group, references)) to = {std::min(to.first, i), std::max(to.second, i)};
+      }
+      return to;
+    };
+    auto found = widen({parts.size(), 0}, group, references);
+    for (bool wider = true; wider;) {
+      wider = false;
+      for (const auto& [other, its] : referring_) {
+        if (n_steps_ > kMostScopeSteps) return found;
+        const auto inside = parts.subspan(found.first, found.second - found.first + 1);
+        if (!std::ranges::any_of(inside, [&](Id part) { return holds_any(part, other, {}); })) continue;
+        const auto to = widen(found, other, its);
+        wider = wider || to != found;
+        found = to;
+      }
+    }
+    return found;
+  }
+
+  bool holds_any(Id root, uint32_t group, const std::set<uint32_t>& references) {
+    bool found = false;
+    walk_syntax(tree_, root, [&](Id id) {
+      ++n_steps_;
+      const SyntaxNode& node = tree_[id];
+      found = found || is_group(id, group) || (node.kind == Kind::kBackreference && references.contains(node.start));
+      return !found;
+    });
+    return found;
+  }
+
+  // The sequence of some parts of another; it stands at the same place, and is a copy of the scope as that one is.
+  Id part_of(Id sequence, size_t first, size_t last) {
+    const auto parts = tree_.parts(tree_[sequence]);
+    if (last - first + 1 == parts.size()) return sequence;
+    const std::vector<Id> some(parts.begin() + first, parts.begin() + last + 1);
+    SyntaxNode made;
+    made.kind = Kind::kSequence;
+    made.start = tree_[sequence].start;
+    made.end = tree_[sequence].end;
+    return tree_.add_parts(made, some);
   }
 
   // Each way is a tree of its own: what follows a repetition may be another thing in each.
@@ -282,6 +343,8 @@ class Backreferences {
 
   SyntaxTree& tree_;
   Id root_;
+  bool has_lazy_ = false;
+  std::vector<std::pair<uint32_t, std::set<uint32_t>>> referring_;  // groups, and what refers to them
   uint64_t n_steps_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "pattern/syntax_tree.h"
@@ -37,18 +38,28 @@ std::vector<bool> nodes_below(SyntaxTree::Id root, Below below) {
 }
 
 // A part made anew, from its leaves on: `combine(id, parts)` is the node in place of one whose inner parts are these.
+// Linear in the part, however large the tree is.
 template <class Combine>
 SyntaxTree::Id rebuilt(SyntaxTree& tree, SyntaxTree::Id root, Combine combine) {
   using Id = SyntaxTree::Id;
-  const std::vector<bool> needed = nodes_below(root, [&](Id id) { return tree.inner(tree[id]); });
-  std::vector<Id> made(root + 1);
-  for (Id id = 0; id <= root; ++id) {
-    if (!needed[id]) continue;
+  std::unordered_map<Id, Id> made;
+  walk_syntax(tree, root, [&](Id id) { return made.try_emplace(id).second; });
+  std::vector<Id> in_order;
+  for (const auto& [id, _] : made) in_order.push_back(id);
+  std::ranges::sort(in_order);
+  for (const Id id : in_order) {
     std::vector<Id> parts;
-    for (Id part : tree.inner(tree[id])) parts.push_back(made[part]);
-    made[id] = combine(id, parts);
+    for (Id part : tree.inner(tree[id])) parts.push_back(made.at(part));
+    made.at(id) = combine(id, parts);
   }
-  return made[root];
+  return made.at(root);
+}
+
+// Whether a part comes to more nodes than that, each as often as there are ways to it. Linear in what it counts.
+inline bool is_larger(const SyntaxTree& tree, SyntaxTree::Id root, uint64_t most) {
+  uint64_t n_nodes = 0;
+  walk_syntax(tree, root, [&](SyntaxTree::Id) { return ++n_nodes <= most; });
+  return n_nodes > most;
 }
 
 // By node up to `root`: how many nodes each comes to, with what it consists of. Saturates.

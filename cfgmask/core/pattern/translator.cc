@@ -1,8 +1,10 @@
 #include "pattern/translator.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "pattern/rewrite.h"
@@ -12,6 +14,16 @@
 namespace cfgmask {
 
 namespace {
+
+constexpr std::array<std::u32string_view, 9> kNamedGroupNames{
+    U"TEXT_TOKEN",   U"PARAGRAPH_TOKEN", U"IMAGE",
+    U"QUOTED_TEXT",  U"UNQUOTED_TEXT",   U"TEXT_UNTIL",
+    U"SUBSTRING_OF", U"DELIMITED_LIST",  U"DELIMITED_SUBSEQUENCE_OF"};
+// What each of these is.
+constexpr std::array kNamedGroups{NamedGroup::kToken,     NamedGroup::kToken, NamedGroup::kToken,
+                                  NamedGroup::kText,      NamedGroup::kText,  NamedGroup::kUntil,
+                                  NamedGroup::kSubstring, NamedGroup::kList,  NamedGroup::kList};
+static_assert(kNamedGroups.size() == kNamedGroupNames.size());
 
 // Whether the parts are texts that may stand anywhere; they are one part then, or none.
 bool is_simple(const PatternPartList& parts) {
@@ -23,13 +35,11 @@ bool is_simple(const PatternPartList& parts) {
 }  // namespace
 
 NamedGroup named_group(std::u32string_view name) {
-  if (name == U"TEXT_TOKEN" || name == U"PARAGRAPH_TOKEN" || name == U"IMAGE") return NamedGroup::kToken;
-  if (name == U"QUOTED_TEXT" || name == U"UNQUOTED_TEXT") return NamedGroup::kText;
-  if (name == U"TEXT_UNTIL") return NamedGroup::kUntil;
-  if (name == U"SUBSTRING_OF") return NamedGroup::kSubstring;
-  if (name == U"DELIMITED_LIST" || name == U"DELIMITED_SUBSEQUENCE_OF") return NamedGroup::kList;
-  return NamedGroup::kNone;
+  const auto found = std::ranges::find(kNamedGroupNames, name);
+  return found == kNamedGroupNames.end() ? NamedGroup::kNone : kNamedGroups[found - kNamedGroupNames.begin()];
 }
+
+std::span<const std::u32string_view> named_group_names() { return kNamedGroupNames; }
 
 LexemeCases lexeme_cases(const Meaning& meaning, MeaningCombiner& combiner) {
   LexemeCases found;

@@ -25,6 +25,8 @@ namespace cfgmask {
 // Groups whose names stand for more than grouping: `(?P<QUOTED_TEXT>)`, `(?P<SUBSTRING_OF>...)`, `(?P<TEXT_TOKEN>)`.
 enum class NamedGroup : uint8_t { kNone, kToken, kText, kUntil, kSubstring, kList };
 NamedGroup named_group(std::u32string_view name);
+// All names of such groups.
+std::span<const std::u32string_view> named_group_names();
 
 // Texts of a lexeme, where all of the text before and after is one of certain others; any text: no condition.
 struct LexemeTexts {

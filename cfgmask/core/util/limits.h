@@ -10,7 +10,7 @@ namespace cfgmask {
 // The same names and meaning as cfgmask.Limits in Python.
 struct Limits {
   uint64_t max_nesting = 200;
-  uint64_t max_regex_nodes = 4'000'000;
+  uint64_t max_regex_nodes = 2'000'000;
   uint64_t max_lexer_states = 1'000'000;
   uint64_t max_search_steps = 200'000;
   uint64_t max_rules = 2'000'000;
