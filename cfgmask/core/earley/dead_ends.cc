@@ -2,7 +2,7 @@
 // that closes too early.
 //
 // What comes next is asked of terminals that a register looks at: those that are distinct, have a step or close a set.
-// Of any other, a plain one, the answer is that of what may follow it: of the first such terminals that are met behind
+// Of any other, a plain one, and of a token set the answer is that of what may follow it: of the first such terminals that are met behind
 // it, past further plain ones, in what is left of its rule and of those around it, up to the one that opened the set.
 // What follows the keys of a choice is not looked at, nor is what hides the set.
 #include <algorithm>
@@ -26,6 +26,15 @@ bool is_passed_by(const Terminal& terminal) {
 
 // Once all is predicted: while a left-recursive component is open, what awaits its members is not known.
 void Parser::drop_dead_ends(Closing& closing) {
+  const auto leads_nowhere = [&](const Item& item) {
+    if (!may_go_on(item, IfNew::kSome)) return true;
+    closing.is_vague = closing.is_vague ||
+                       (seen_.is_vague(continuations_[item.continuation.value].seen) && !may_go_on(item, IfNew::kAny));
+    return false;
+  };
+  std::erase_if(closing.token_edges, [&](const ItemSet::TokenEdge& edge) {
+    return continuations_[edge.item.continuation.value].seen != SeenValues::none() && leads_nowhere(edge.item);
+  });
   std::erase_if(closing.edges, [&](const OpenEdge& open) {
     const Item& item = open.edge.item;
     const SeenId seen = continuations_[item.continuation.value].seen;
@@ -33,9 +42,7 @@ void Parser::drop_dead_ends(Closing& closing) {
     if (seen == SeenValues::none() || terminal.distinct || terminal.choice != kNoChoice) return false;
     if (terminal.step.place != 0) return !seen_.may_pass(seen, terminal.step);
     if (terminal.closes_set && !may_close(item.continuation)) return true;
-    if (!may_go_on(item, IfNew::kSome)) return true;
-    closing.is_vague = closing.is_vague || (seen_.is_vague(seen) && !may_go_on(item, IfNew::kAny));
-    return false;
+    return leads_nowhere(item);
   });
 }
 
@@ -105,7 +112,10 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
     Symbol head = here.head;
     if (nullable(head)) todo.push_back(behind);
     if (head.kind() == SymbolKind::kRepeat) head = Symbol{repeat_ids_.at(head.index())[0]};
-    if (head.kind() == SymbolKind::kTokenSet) return Ahead::kSomething;
+    if (head.kind() == SymbolKind::kTokenSet) {
+      todo.push_back(behind);
+      continue;
+    }
     if (head.kind() == SymbolKind::kTerminal) {
       const Terminal& first = terminal(head.index());
       if (is_passed_by(first)) {
