@@ -37,7 +37,7 @@ from cfgmask.grammar.ir import (
 )
 from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
-from cfgmask.grammar.parts import expanded, parts_of, with_lazy_parts
+from cfgmask.grammar.parts import expanded, parts_of, with_lazy_parts, without_limited_parts
 from cfgmask.grammar.regex_tree import MAX_COUNT
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.json_schema.session import session
@@ -174,11 +174,14 @@ def _unwritable(ir: GrammarIR, vocabulary: _core.TokenTable) -> list[Part]:
 
 
 class _Build:
-    def __init__(self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits) -> None:
+    def __init__(
+        self, ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, *, has_limited_parts: bool = True
+    ) -> None:
+        self._given = ir
         with session(limits):
             # The rules that the core makes of such parts later would have texts that the vocabulary cannot write.
             parted = with_lazy_parts(expanded(ir, _unwritable(ir, vocabulary.core)))
-            self._ir = with_limited_rules(parted)
+            self._ir = with_limited_rules(parted if has_limited_parts else without_limited_parts(parted))
         self._vocabulary = vocabulary
         self._limits = limits
         self._builder = _core.GrammarBuilder(limits.max_nesting)
@@ -204,6 +207,8 @@ class _Build:
         if self._problems:
             raise GrammarError(self._problems)
         compiled = self._builder.compile(self._vocabulary.core, vars(self._limits), shard, self._token_ids)
+        if compiled is None:
+            return _Build(self._given, self._vocabulary, self._limits, has_limited_parts=False).run(shard)
         if not isinstance(compiled, _core.CompiledGrammar):
             raise self._matches_nothing(compiled)
         remember_places(compiled, partial(_place_of, self._places))

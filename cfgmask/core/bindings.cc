@@ -914,11 +914,11 @@ using Parts = std::vector<uint32_t>;
 
 std::shared_ptr<PyCompiled> compile_for_python(std::shared_ptr<const GrammarForm> form, TokenIds ids,
                                                std::shared_ptr<PyVocabulary> vocabulary, const Limits& limits,
-                                               uint32_t shard, std::vector<uint32_t>* without_texts) {
+                                               uint32_t shard, Compiled* failed) {
   HandedOver made_of{std::move(form), std::move(ids), limits, shard};
   Compiled made = made_of.compiled(vocabulary->stores);
   if (made.grammar == nullptr) {
-    if (without_texts != nullptr) *without_texts = std::move(made.without_texts);
+    if (failed != nullptr) *failed = std::move(made);
     return nullptr;
   }
   return std::make_shared<PyCompiled>(PyCompiled{std::move(made.grammar), std::move(vocabulary), std::move(made_of)});
@@ -1008,10 +1008,11 @@ uint32_t add_rows(PyForm& self, std::vector<std::string> texts, std::vector<std:
 nb::object compile_form(PyForm& self, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits, uint32_t shard,
                         TokenIds ids) {
   self.trees.reset();  // and the trees that it keeps
-  std::vector<uint32_t> without_texts;
+  Compiled failed;
   auto made =
-      compile_for_python(self.form, std::move(ids), std::move(vocabulary), parse_limits(limits), shard, &without_texts);
-  return made ? nb::cast(std::move(made)) : nb::cast(std::move(without_texts));
+      compile_for_python(self.form, std::move(ids), std::move(vocabulary), parse_limits(limits), shard, &failed);
+  if (made) return nb::cast(std::move(made));
+  return failed.needs_rules ? nb::none() : nb::cast(std::move(failed.without_texts));
 }
 
 void bind_grammar_builder(nb::module_& m) {

@@ -56,12 +56,16 @@ def notes_of(grammar: GrammarIR) -> tuple[Diagnostic, ...]:
 def with_lazy_parts(grammar: GrammarIR) -> GrammarIR:
     """The grammar with the parts alone that the core can leave until a text reaches them. Linear.
 
-    A limit on the tokens of a rule has to know beforehand how the rule can be closed, and nonterminals with parameters
-    are numbered behind all others.
+    Nonterminals with parameters are numbered behind all others.
     """
-    # Most grammars have neither, and are not searched for parts.
+    # Most grammars have none, and are not searched for parts.
     is_parametric = any(rule.parametric for rule in grammar.rules)
-    return expanded(grammar, parts_of(grammar) if is_parametric else _within_limits(grammar))
+    return expanded(grammar, parts_of(grammar)) if is_parametric else grammar
+
+
+def without_limited_parts(grammar: GrammarIR) -> GrammarIR:
+    """The grammar with rules in place of the parts that a rule with a limit on its tokens leads to. Linear in them."""
+    return expanded(grammar, _within_limits(grammar))
 
 
 def _parts(rules: Iterable[Rule]) -> Iterable[Part]:

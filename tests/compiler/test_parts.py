@@ -88,7 +88,7 @@ _NL: /\\n */
     "a temperature": 'start: v "."?\nv[temperature=0.5]: @@',
     "a budget and a token with text": f"start: t <[{WITH_TEXT}]> @@\nt[max_tokens=4]: /[a-z]*/",
 }
-NOT_LAZY = {"a token limit around", "parameters"}
+NOT_LAZY = {"parameters"}
 
 # Liked bytes and tokens get a random text into the schema and out of it again.
 LIKED = {i for i, token in enumerate(TOKENS) if set(token) & set(b'{}[]":,ax;-!') or len(token) > 1}

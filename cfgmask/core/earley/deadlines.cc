@@ -56,7 +56,7 @@ std::vector<uint32_t> within_limits(const Grammar& grammar) {
 // Knuth's generalisation of Dijkstra's algorithm would be faster; but few grammars have such limits, and this is as
 // many rounds as rules are nested. A terminal that no limited rule leads to is not looked at: a closing text may take a
 // long search.
-void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)>& needed) {
+std::vector<uint32_t> find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)>& needed) {
   const std::vector<uint32_t> reached = within_limits(grammar);
   std::unordered_map<uint32_t, uint32_t> terminals;
   const auto of_terminal = [&](uint32_t index) {
@@ -73,8 +73,10 @@ void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)
         const TokenSet& set = grammar.token_sets[symbol.index()];
         return set.is_indent() ? 0 : set.ids.empty() ? kUnbounded : 1;
       }
-      case SymbolKind::kNonterminal:
-        return grammar.nonterminals[symbol.index()].closing_tokens;
+      case SymbolKind::kNonterminal: {
+        const Nonterminal& n = grammar.nonterminals[symbol.index()];
+        return n.is_deferred ? 1 : n.closing_tokens;
+      }
       case SymbolKind::kCall:
         return grammar.nonterminals[grammar.calls[symbol.index()].nonterminal].closing_tokens;
       case SymbolKind::kRepeat: {
@@ -101,6 +103,7 @@ void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)
   for (Nonterminal& n : grammar.nonterminals) {
     if (n.closing_tokens == kUnbounded && n.max_tokens != kUnbounded) n.alternatives.clear();
   }
+  return reached;
 }
 
 // The earlier of a terminal's own limit and the deadline of the rules around it.
@@ -126,14 +129,16 @@ uint32_t Parser::drop_late(std::vector<uint64_t>& kernel, uint32_t clock) const 
 uint64_t Parser::closing_tokens(Symbol symbol) {
   switch (symbol.kind()) {
     case SymbolKind::kTerminal: {
-      const Terminal& terminal = grammar_.terminals[symbol.index()];
-      return terminal.nullable ? 0 : counts_.needed(terminal.regex);
+      const Terminal& one = terminal(symbol.index());
+      return one.nullable ? 0 : counts_.needed(one.regex);
     }
     case SymbolKind::kTokenSet:
       return grammar_.token_sets[symbol.index()].is_indent() ? 0 : 1;
     case SymbolKind::kNonterminal:
-    case SymbolKind::kCall:
-      return instances_.closing_tokens(symbol.index());
+    case SymbolKind::kCall: {
+      const uint32_t known = instances_.closing_tokens(symbol.index());
+      return known != kUnbounded || grammar_.deferred == nullptr ? known : part_closings_.of(symbol.index());
+    }
     case SymbolKind::kRepeat: {
       const Words r = repeat_ids_.at(symbol.index());
       return r[1] == 0 ? 0 : saturated(closing_tokens(Symbol{r[0]}) * r[1]);

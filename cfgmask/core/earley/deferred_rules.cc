@@ -27,8 +27,8 @@ auto DeferredRules::in_part(uint32_t part, Grammar& grammar, RegexStore& regexes
     runs->pop_back();
   }
   const Added at_exit{*this, part, grammar};
-  return act(*parts_[part].rules,
-             DeferredAdditions{grammar, regexes, rules_, part * n_objects(), n_objects(), has_key_roles_});
+  return act(*parts_[part].rules, DeferredAdditions{grammar, regexes, rules_, part * n_objects(), n_objects(),
+                                                    has_key_roles_, parts_[part].has_choices});
 }
 
 void DeferredRules::add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part) {
@@ -40,15 +40,24 @@ bool DeferredRules::has_keys() const {
          std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.rules->has_keys(); });
 }
 
+bool DeferredRules::leave_out_choices(uint32_t nonterminal) {
+  Part& part = parts_[part_from(nonterminal)];
+  part.has_choices = false;
+  return part.rules->may_lack_choices();
+}
+
+uint32_t DeferredRules::part_from(uint32_t nonterminal) const {
+  const auto found = std::ranges::lower_bound(parts_, nonterminal, {}, &Part::nonterminal);
+  return static_cast<uint32_t>(found - parts_.begin());
+}
+
 void DeferredRules::define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes) {
   if (is_of_part(nonterminal)) {
     in_part(part_at(nonterminals_, nonterminal), grammar, regexes,
             [&](DeferredPart& part, const DeferredAdditions& to) { part.define(nonterminal, to); });
     return;
   }
-  const auto begun = std::lower_bound(parts_.begin(), parts_.end(), nonterminal,
-                                      [](const Part& part, uint32_t wanted) { return part.nonterminal < wanted; });
-  const Symbol start = in_part(static_cast<uint32_t>(begun - parts_.begin()), grammar, regexes,
+  const Symbol start = in_part(part_from(nonterminal), grammar, regexes,
                                [](DeferredPart& part, const DeferredAdditions& to) { return part.start(to); });
   Nonterminal& begin = grammar.nonterminals[nonterminal];
   begin.alternatives.push_back({{start}, {}});

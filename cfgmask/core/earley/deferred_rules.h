@@ -31,6 +31,9 @@ struct DeferredAdditions {
   // Whether terminals may have key roles: where a text has one reading, its matcher keeps the keys
   // (mask/written_keys.h).
   bool has_key_roles;
+  // Whether keys and other texts may be terminals of which several are a choice; else each is one by itself. Within a
+  // limit on tokens it has to be known how each is closed.
+  bool has_choices;
 };
 
 // A part of a grammar: what one schema says. None of its nonterminals is left-recursive.
@@ -40,6 +43,8 @@ class DeferredPart {
 
   // Whether some terminal gets a key role if it may.
   virtual bool has_keys() const = 0;
+  // Whether each text may be a terminal by itself.
+  virtual bool may_lack_choices() const = 0;
   // Adds the first rules, and returns the start symbol, which may be deferred, too. Throws LimitExceeded; a second call
   // may follow then.
   virtual Symbol start(const DeferredAdditions& to) = 0;
@@ -69,6 +74,8 @@ class DeferredRules {
   void set_key_roles(bool has_key_roles) { has_key_roles_ = has_key_roles; }
   // Whether some terminal may have a key role.
   bool has_keys() const;
+  // The part that begins at this nonterminal makes no choices; false if it cannot. Before any of its rules is made.
+  bool leave_out_choices(uint32_t nonterminal);
 
   // As of the parts.
   void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes);
@@ -86,6 +93,7 @@ class DeferredRules {
   struct Part {
     uint32_t nonterminal;
     std::shared_ptr<DeferredPart> rules;
+    bool has_choices = true;
   };
   // Numbers from `first` up to the next run.
   struct Run {
@@ -98,6 +106,8 @@ class DeferredRules {
   }
   static uint32_t part_at(const std::vector<Run>& runs, uint32_t number);
   static void extend(std::vector<Run>& runs, uint32_t part, size_t before, size_t after);
+  // The number of the part that begins at this nonterminal.
+  uint32_t part_from(uint32_t nonterminal) const;
   uint32_t n_objects() const { return UINT32_MAX / static_cast<uint32_t>(parts_.size()); }
   // What `act(part, to)` returns, and what it adds is the part's.
   template <class F>

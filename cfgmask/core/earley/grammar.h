@@ -294,8 +294,10 @@ struct Grammar {
 };
 
 // In a grammar with limits on the tokens of nonterminals, finds what closes each, where `needed` is how many tokens the
-// closing text of a regex has. Nonterminals whose limit is smaller derive nothing. Before analyse().
-void find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)>& needed);
+// closing text of a regex has. Nonterminals whose limit is smaller derive nothing. Before analyse(). What is deferred
+// counts as one token: see earley/part_closings.h. Returns the nonterminals that have a limit, and those that they lead
+// to.
+std::vector<uint32_t> find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)>& needed);
 
 // Drops alternatives that derive nothing, then finds nullable and conditional nonterminals, the order of components and
 // left recursion (hidden left recursion too), all as if every condition held; see Instances for when they do not.

@@ -46,6 +46,7 @@
 
 #include "earley/grammar.h"
 #include "earley/instances.h"
+#include "earley/part_closings.h"
 #include "earley/seen_values.h"
 #include "lexer/lexer.h"
 #include "lexer/token_counts.h"
@@ -431,6 +432,7 @@ class Parser {
   RegexStore& regexes_;
   Lexer& lexer_;
   TokenCounts& counts_;
+  PartClosings part_closings_;
   uint64_t max_items_;
   Account item_set_account_;
   SeenValues seen_;

@@ -38,8 +38,9 @@ class Numbering {
     const auto& [complete, ignore_initial, ignore_final] = form_.options();
     auto [symbol, scope] = start.kind == Kind::kPart ? part_alone(form_.parts()[start.first])
                                                      : std::pair(rules_[start.first], scopes_[form_.start_scope()]);
-    Compiled made{builder_.build(symbol, scope, complete, ignore_initial, ignore_final), {}};
-    if (made.grammar == nullptr) made.without_texts = without_texts();
+    Compiled made{builder_.build(symbol, scope, complete, ignore_initial, ignore_final), {}, false};
+    made.needs_rules = builder_.needs_rules();
+    if (made.grammar == nullptr && !made.needs_rules) made.without_texts = without_texts();
     return made;
   }
 

@@ -25,6 +25,9 @@ struct Compiled {
   // Then the places of its terminals that match no text that is not empty, and of its rules whose limits hold none;
   // ascending.
   std::vector<uint32_t> without_texts;
+  // Or null: it has to be handed over with rules in place of parts, since those within limits on tokens are in any
+  // order, or some limit is too small.
+  bool needs_rules = false;
 };
 
 // Linear in the form. Throws LimitExceeded, and std::out_of_range or std::invalid_argument for what no grammar is.

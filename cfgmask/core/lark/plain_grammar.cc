@@ -499,27 +499,16 @@ class PlainLarkLowering {
     return made;
   }
 
-  // See GrammarBuilder::defer; and a rule with a limit has to know beforehand how it can be closed.
-  void check_schemas() const {
-    require(!options_.complete && !has_calls_);
-    std::vector<uint32_t> limited;
-    for (const uint32_t rule : rules_) {
-      if (form_.rules()[rule].max_tokens) limited.push_back(rule);
-    }
-    require(!reach(std::move(limited)).to_schemas);
-  }
+  // See GrammarBuilder::defer.
+  void check_schemas() const { require(!options_.complete && !has_calls_); }
 
   // What has to be told of, or is wrong.
 
-  struct Reached {
-    size_t n_rules;
-    bool to_schemas;
-  };
-  // What some rules lead to, themselves included.
-  Reached reach(std::vector<uint32_t> rules) const {
-    bool to_schemas = false;
+  // How many rules the start leads to, itself included.
+  size_t n_used_rules() const {
+    std::vector<uint32_t> rules{start_};
     std::vector<bool> reached(form_.rules().size());
-    for (const uint32_t rule : rules) reached[rule] = true;
+    reached[start_] = true;
     for (size_t i = 0; i < rules.size(); ++i) {
       std::vector<uint32_t> pending{form_.rules()[rules[i]].body};
       while (!pending.empty()) {
@@ -528,8 +517,6 @@ class PlainLarkLowering {
         if (part.kind == Kind::kRule || part.kind == Kind::kCall) {
           if (!reached[part.first]) rules.push_back(part.first);
           reached[part.first] = true;
-        } else if (part.kind == Kind::kPart) {
-          to_schemas = true;
         } else if (part.kind == Kind::kRepeat || part.kind == Kind::kGuarded) {
           pending.push_back(part.first);
         } else if (part.kind == Kind::kSequence || part.kind == Kind::kChoice) {
@@ -538,12 +525,12 @@ class PlainLarkLowering {
         }
       }
     }
-    return {rules.size(), to_schemas};
+    return rules.size();
   }
 
   void check_all_used() const {
     for (const auto& [name, meaning] : names_) require(meaning.used || meaning.rule != kNoRule);
-    require(reach({start_}).n_rules == form_.rules().size());
+    require(n_used_rules() == form_.rules().size());
   }
 
   void check_all_end() const {

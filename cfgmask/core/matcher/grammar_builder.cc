@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "earley/instances.h"
+#include "earley/part_closings.h"
 #include "util/workers.h"
 
 namespace cfgmask {
@@ -353,6 +354,26 @@ void GrammarBuilder::variants(uint32_t nonterminal, std::span<const uint32_t> sy
   }
 }
 
+// What closes the nonterminals within limits, where these lead to parts. False if a part has to be rules for that, or
+// if some limit is too small, which is told of with rules.
+bool GrammarBuilder::close_parts(const std::vector<uint32_t>& limited, RegexStore& regexes) {
+  bool have_parts = false;
+  for (const uint32_t index : limited) {
+    if (!grammar_.nonterminals[index].is_deferred) continue;
+    if (!grammar_.deferred->leave_out_choices(index)) return false;
+    have_parts = true;
+  }
+  if (!have_parts) return true;
+  PartClosings closings(grammar_, regexes, [&](RegexId regex) { return store_->closing.needed(regex); });
+  for (const uint32_t index : limited) {
+    const uint32_t tokens = closings.of(index);
+    Nonterminal& n = grammar_.nonterminals[index];
+    if (tokens == kUnbounded && n.max_tokens != kUnbounded && !n.alternatives.empty()) return false;
+    n.closing_tokens = tokens;
+  }
+  return true;
+}
+
 bool GrammarBuilder::analyse_rules() {
   if (grammar_.deferred != nullptr) {
     // Instances of nonterminals have the numbers behind those of the nonterminals themselves.
@@ -365,12 +386,14 @@ bool GrammarBuilder::analyse_rules() {
   }
   // Strings of which some cannot be written may run out.
   if (has_one_reading() && !lacks_texts_) keep_keys_apart();
-  if (grammar_.has_deadlines)
-    with([&](RegexStore&) {
-      find_closing_tokens(grammar_, [&](RegexId regex) { return store_->closing.needed(regex); });
-      return 0;
-    });
+  const auto needed = [&](RegexId regex) { return store_->closing.needed(regex); };
+  std::vector<uint32_t> limited;
+  if (grammar_.has_deadlines) limited = with([&](RegexStore&) { return find_closing_tokens(grammar_, needed); });
   if (!analyse(grammar_)) return false;
+  if (grammar_.deferred != nullptr && !with([&](RegexStore& r) { return close_parts(limited, r); })) {
+    needs_rules_ = true;
+    return false;
+  }
   if (!with([&](RegexStore&) {
         return Instances(grammar_, store_->closing, limits_).productive(grammar_.start.index());
       }))

@@ -49,8 +49,8 @@ DeferredSchema& IndentedSchema::at(uint32_t depth) {
   if (!to_depths_[depth]) {
     const uint32_t n_objects = objects_of_depth(*to_);
     const uint32_t first = to_->first_object + depth * n_objects;
-    to_depths_[depth].emplace(
-        DeferredAdditions{to_->grammar, to_->regexes, to_->rules, first, n_objects, to_->has_key_roles});
+    to_depths_[depth].emplace(DeferredAdditions{to_->grammar, to_->regexes, to_->rules, first, n_objects,
+                                                to_->has_key_roles, to_->has_choices});
     found.enter(*to_depths_[depth]);
   }
   if (!found.has_marks()) found.make_marks();

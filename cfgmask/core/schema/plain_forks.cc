@@ -208,15 +208,19 @@ void DeferredSchema::add_choice(uint32_t rule, const Symbols& before, ForkChoice
   const KeyRole role = choice.of == ForkChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;
   for (const auto& [are_strings, numbers, list] : numbered(std::move(texts))) {
     if (numbers.empty()) continue;
-    Symbols taken = before;
-    if (numbers.size() == 1) {
-      taken.push_back(string(choice.ways->text(numbers[0]), role));
-      const Symbols after = after_text(choice, numbers[0]);
-      taken.insert(taken.end(), after.begin(), after.end());
-    } else {
-      const Choice any{object, 0, list, 0, numbers.back() + 1, are_strings};
-      taken.push_back(choice_terminal(any, choice.are_keys() ? "KEY" : "STRING", role));
+    if (numbers.size() == 1 || !to_->has_choices) {
+      for (const uint32_t number : numbers) {
+        Symbols taken = before;
+        taken.push_back(string(choice.ways->text(number), role));
+        const Symbols after = after_text(choice, number);
+        taken.insert(taken.end(), after.begin(), after.end());
+        add_alternative(rule, taken);
+      }
+      continue;
     }
+    Symbols taken = before;
+    const Choice any{object, 0, list, 0, numbers.back() + 1, are_strings};
+    taken.push_back(choice_terminal(any, choice.are_keys() ? "KEY" : "STRING", role));
     add_alternative(rule, taken);
   }
 }

@@ -169,7 +169,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
     const auto next = std::lower_bound(numbers.begin(), numbers.end(), first - stretch.first);
     const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
     if (next == end) continue;
-    if (next + 1 == end || !writes_json_) {
+    if (next + 1 == end || !writes_json_ || !to_->has_choices) {
       // A choice reads only keys of JSON.
       for (auto each = next; each != end; ++each) add_member(rule, {after, stretch.first + *each}, written > 0);
     } else {
