@@ -251,12 +251,14 @@ class GrammarBuilder:
         """Set the rule or part that every text matches. Text that `scope` ignores may stand at both ends of a text."""
     def compile(
         self, vocabulary: TokenTable, limits: dict[str, int], shard: int, token_ids: Sequence[Sequence[int]]
-    ) -> CompiledGrammar | list[int] | None:
+    ) -> CompiledGrammar | tuple[Literal["no text", "needs rules", "distinct within limits"], list[int]]:
         """Bind the grammar to a vocabulary. The form takes no more, and stays with the compiled grammar.
 
         token_ids  those of token sets, by their numbers
-        returns    if the grammar has no text at all, the places of terminals that match none, and of rules whose limits
-                   hold none; None if it has parts within limits on tokens that have to be rules
+        returns    or why that fails. "no text": the grammar has none at all, with the places of terminals that match
+                   none, and of rules whose limits hold none. "needs rules": parts within limits on tokens have to be
+                   rules. "distinct within limits": there are values that have to be there and to differ, with the
+                   places of the limits around them
         Raises LimitExceeded.
         """
 
@@ -381,7 +383,9 @@ class PlainLark:
     def compile(
         self, vocabulary: TokenTable, limits: dict[str, int], shard: int, token_ids: Sequence[Sequence[int]]
     ) -> CompiledGrammar | None:
-        """Bind the grammar to a vocabulary; None if it has no text at all, or needs rules for parts. Raises LimitExceeded.
+        """Bind the grammar to a vocabulary; None if that needs rules for parts, or it has no text.
+
+        Raises LimitExceeded.
 
         token_ids  those of each of its `token_sets`
         """

@@ -207,10 +207,13 @@ class _Build:
         if self._problems:
             raise GrammarError(self._problems)
         compiled = self._builder.compile(self._vocabulary.core, vars(self._limits), shard, self._token_ids)
-        if compiled is None:
-            return _Build(self._given, self._vocabulary, self._limits, has_limited_parts=False).run(shard)
         if not isinstance(compiled, _core.CompiledGrammar):
-            raise self._matches_nothing(compiled)
+            failure, places = compiled
+            if failure == "needs rules":
+                return _Build(self._given, self._vocabulary, self._limits, has_limited_parts=False).run(shard)
+            if failure == "distinct within limits":
+                raise self._distinct_within(places)
+            raise self._matches_nothing(places)
         remember_places(compiled, partial(_place_of, self._places))
         remember_named_ends(compiled, self._named_ends)
         return compiled
@@ -233,6 +236,17 @@ class _Build:
         builder.start(
             self._reference(ir.start), self._scopes[start.scope], complete, ir.ignore_initial, ir.ignore_final
         )
+
+    def _distinct_within(self, places: list[int]) -> GrammarError:
+        """The error for limits around values that have to be there and to differ."""
+        message = (
+            "a limit on tokens cannot stand around values that must differ and be there: `uniqueItems` with "
+            "`minItems` or with arrays and objects in it, `minProperties` of keys without names, and keys that may "
+            "come in any order"
+        )
+        help = 'take the limit away, or what must differ; for keys, `property_order="schema"`'
+        spans = [self._places[place][1] for place in places]
+        return GrammarError([Diagnostic("grammar-limited-distinct", message, span=span, help=help) for span in spans])
 
     def _matches_nothing(self, without_texts: list[int]) -> GrammarError:
         """`without_texts`: the places of what matches no text, or none within its limit."""

@@ -1012,7 +1012,8 @@ nb::object compile_form(PyForm& self, std::shared_ptr<PyVocabulary> vocabulary, 
   auto made =
       compile_for_python(self.form, std::move(ids), std::move(vocabulary), parse_limits(limits), shard, &failed);
   if (made) return nb::cast(std::move(made));
-  return failed.needs_rules ? nb::none() : nb::cast(std::move(failed.without_texts));
+  static constexpr std::array kFailures{"no text", "needs rules", "distinct within limits"};
+  return nb::make_tuple(kFailures[static_cast<size_t>(failed.failure)], std::move(failed.places));
 }
 
 void bind_grammar_builder(nb::module_& m) {

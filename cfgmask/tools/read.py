@@ -40,7 +40,8 @@ class HasValue(Protocol):
     """What keeps a value as it was, and makes it again."""
 
     @property
-    def value(self) -> Any: ...
+    def value(self) -> Any:
+        """That value."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -179,8 +179,10 @@ def against_oracle(seed: int) -> str | None:
     except (GrammarError, LimitExceeded) as error:
         return None if _is_expected(error) else f"{grammar}\n{error}"
     try:
-        # Where terminals have conditions, the limit of one is that of a rule; see docs/semantics.md.
-        oracle = Oracle(with_limited_rules(expanded(read.ir)), TOKENS, [END], SPECIAL)
+        # No token holds a "B", which the oracle would see behind conditions. Where terminals have these, the limit of
+        # one is that of a rule; see docs/semantics.md.
+        written = cfgmask.Grammar.from_lark(grammar.replace('"B"i', '"b"')).ir
+        oracle = Oracle(with_limited_rules(expanded(written)), TOKENS, [END], SPECIAL)
     except (TooManyValues, Undecided, ValueError):
         return None
     for _ in range(WALKS):

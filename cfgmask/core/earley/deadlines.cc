@@ -29,15 +29,25 @@ constexpr int64_t kNotKnown = INT64_MIN + 1;
 
 // The nonterminals with a limit and those that they lead to, callees towards the front.
 std::vector<uint32_t> within_limits(const Grammar& grammar) {
+  std::vector<uint32_t> limited;
+  for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) {
+    if (grammar.nonterminals[i].max_tokens != kUnbounded) limited.push_back(i);
+  }
+  std::vector<uint32_t> reached = reached_from(grammar, limited);
+  std::reverse(reached.begin(), reached.end());
+  return reached;
+}
+
+}  // namespace
+
+std::vector<uint32_t> reached_from(const Grammar& grammar, std::span<const uint32_t> nonterminals) {
   std::vector<uint32_t> reached;
   std::vector<bool> seen(grammar.nonterminals.size());
   const auto reach = [&](uint32_t index) {
     if (!seen[index]) reached.push_back(index);
     seen[index] = true;
   };
-  for (uint32_t i = 0; i < grammar.nonterminals.size(); ++i) {
-    if (grammar.nonterminals[i].max_tokens != kUnbounded) reach(i);
-  }
+  for (const uint32_t index : nonterminals) reach(index);
   for (size_t i = 0; i < reached.size(); ++i) {
     for (const Alternative& alternative : grammar.nonterminals[reached[i]].alternatives) {
       for (Symbol symbol : alternative.symbols) {
@@ -47,11 +57,8 @@ std::vector<uint32_t> within_limits(const Grammar& grammar) {
       }
     }
   }
-  std::reverse(reached.begin(), reached.end());
   return reached;
 }
-
-}  // namespace
 
 // Knuth's generalisation of Dijkstra's algorithm would be faster; but few grammars have such limits, and this is as
 // many rounds as rules are nested. A terminal that no limited rule leads to is not looked at: a closing text may take a
@@ -126,31 +133,30 @@ uint32_t Parser::drop_late(std::vector<uint64_t>& kernel, uint32_t clock) const 
   return is_timed ? clock : 0;
 }
 
-uint64_t Parser::closing_tokens(Symbol symbol) {
+uint64_t Parser::closing_tokens(Symbol symbol, SeenId seen) {
   switch (symbol.kind()) {
-    case SymbolKind::kTerminal: {
-      const Terminal& one = terminal(symbol.index());
-      return one.nullable ? 0 : counts_.needed(one.regex);
-    }
+    case SymbolKind::kTerminal:
+      return closings_.of_terminal(symbol.index(), seen);
     case SymbolKind::kTokenSet:
       return grammar_.token_sets[symbol.index()].is_indent() ? 0 : 1;
     case SymbolKind::kNonterminal:
     case SymbolKind::kCall: {
-      const uint32_t known = instances_.closing_tokens(symbol.index());
-      return known != kUnbounded || grammar_.deferred == nullptr ? known : part_closings_.of(symbol.index());
+      const bool is_open = seen != SeenValues::none() || grammar_.deferred != nullptr;
+      if (is_open && !instances_.nonterminal(symbol.index()).conditional) return closings_.of(symbol.index(), seen);
+      return instances_.closing_tokens(symbol.index());
     }
     case SymbolKind::kRepeat: {
       const Words r = repeat_ids_.at(symbol.index());
-      return r[1] == 0 ? 0 : saturated(closing_tokens(Symbol{r[0]}) * r[1]);
+      return r[1] == 0 ? 0 : saturated(closing_tokens(Symbol{r[0]}, seen) * r[1]);
     }
   }
   return kUnbounded;
 }
 
-uint64_t Parser::closing_tokens(RestId rest) {
+uint64_t Parser::closing_tokens(RestId rest, SeenId seen) {
   uint64_t tokens = 0;
   for (; rest != kNil; rest = rests_[rest.value].tail)
-    tokens = saturated(tokens + closing_tokens(rests_[rest.value].head));
+    tokens = saturated(tokens + closing_tokens(rests_[rest.value].head, seen));
   return tokens;
 }
 
@@ -186,7 +192,7 @@ void Parser::find_latest(ContinuationId from) {
           break;
         }
         const int64_t end = latest_[item.continuation.value];
-        const uint64_t tokens = closing_tokens(item.rest);
+        const uint64_t tokens = closing_tokens(item.rest, continuations_[item.continuation.value].seen);
         if (end != kNever && tokens != kUnbounded) best = std::max(best, end - static_cast<int64_t>(tokens));
       }
       best = std::min<int64_t>(best, continuation.deadline);
@@ -244,7 +250,8 @@ bool Parser::leads_to_limit(ContinuationId from) {
 bool Parser::fits(const Item& item, uint64_t tokens, uint32_t clock) {
   const int64_t last = latest(item.continuation);
   if (last == kAlways) return true;
-  tokens = saturated(tokens + closing_tokens(rests_[item.rest.value].tail));
+  const SeenId seen = continuations_[item.continuation.value].seen;
+  tokens = saturated(tokens + closing_tokens(rests_[item.rest.value].tail, seen));
   return tokens != kUnbounded && static_cast<int64_t>(clock + tokens) <= last;
 }
 

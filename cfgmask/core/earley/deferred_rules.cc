@@ -40,10 +40,10 @@ bool DeferredRules::has_keys() const {
          std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.rules->has_keys(); });
 }
 
-bool DeferredRules::leave_out_choices(uint32_t nonterminal) {
+bool DeferredRules::limit(uint32_t nonterminal) {
   Part& part = parts_[part_from(nonterminal)];
   part.has_choices = false;
-  return part.rules->may_lack_choices();
+  return part.rules->fits_in_limits();
 }
 
 uint32_t DeferredRules::part_from(uint32_t nonterminal) const {

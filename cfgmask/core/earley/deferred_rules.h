@@ -43,8 +43,9 @@ class DeferredPart {
 
   // Whether some terminal gets a key role if it may.
   virtual bool has_keys() const = 0;
-  // Whether each text may be a terminal by itself.
-  virtual bool may_lack_choices() const = 0;
+  // Whether it can be closed within a limit on tokens by what is told of it: no value needs several others that differ
+  // (see GrammarBuilder::close_within_limits), and each text may be a terminal by itself.
+  virtual bool fits_in_limits() const = 0;
   // Adds the first rules, and returns the start symbol, which may be deferred, too. Throws LimitExceeded; a second call
   // may follow then.
   virtual Symbol start(const DeferredAdditions& to) = 0;
@@ -74,8 +75,9 @@ class DeferredRules {
   void set_key_roles(bool has_key_roles) { has_key_roles_ = has_key_roles; }
   // Whether some terminal may have a key role.
   bool has_keys() const;
-  // The part that begins at this nonterminal makes no choices; false if it cannot. Before any of its rules is made.
-  bool leave_out_choices(uint32_t nonterminal);
+  // The part that begins at this nonterminal is within a limit on tokens, and makes no choices; false if it does not
+  // fit there. Before any of its rules is made.
+  bool limit(uint32_t nonterminal);
 
   // As of the parts.
   void define(uint32_t nonterminal, Grammar& grammar, RegexStore& regexes);

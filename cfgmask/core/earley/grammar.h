@@ -293,9 +293,13 @@ struct Grammar {
   bool nullable(Symbol symbol) const;
 };
 
+// Nonterminals and all that their alternatives lead to, each once, callers before callees that no other caller had. Of
+// what is deferred that is nothing. Linear.
+std::vector<uint32_t> reached_from(const Grammar& grammar, std::span<const uint32_t> nonterminals);
+
 // In a grammar with limits on the tokens of nonterminals, finds what closes each, where `needed` is how many tokens the
 // closing text of a regex has. Nonterminals whose limit is smaller derive nothing. Before analyse(). What is deferred
-// counts as one token: see earley/part_closings.h. Returns the nonterminals that have a limit, and those that they lead
+// counts as one token: see earley/closings.h. Returns the nonterminals that have a limit, and those that they lead
 // to.
 std::vector<uint32_t> find_closing_tokens(Grammar& grammar, const std::function<uint32_t(RegexId)>& needed);
 

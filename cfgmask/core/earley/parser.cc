@@ -32,7 +32,7 @@ Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts&
       regexes_(regexes),
       lexer_(lexer),
       counts_(counts),
-      part_closings_(grammar, regexes, [&counts](RegexId regex) { return counts.needed(regex); }),
+      closings_(grammar, regexes, counts, &seen_),
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
       seen_(regexes, grammar.set_bounds, limits.max_item_sets),
@@ -67,7 +67,7 @@ size_t Parser::bytes() const {
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
          n_items_ * sizeof(ItemSet::Edge) + chosen_.bytes() + after_keys_.bytes() + scans_.bytes() + indented_.bytes() +
          ahead_[0].bytes() + ahead_[1].bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() + seen_.bytes() +
-         instances_.bytes() + part_closings_.bytes() + alternatives_.bytes() +
+         instances_.bytes() + closings_.bytes() + alternatives_.bytes() +
          (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
 }
 

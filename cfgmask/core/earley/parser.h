@@ -44,9 +44,9 @@
 #include <utility>
 #include <vector>
 
+#include "earley/closings.h"
 #include "earley/grammar.h"
 #include "earley/instances.h"
-#include "earley/part_closings.h"
 #include "earley/seen_values.h"
 #include "lexer/lexer.h"
 #include "lexer/token_counts.h"
@@ -413,8 +413,8 @@ class Parser {
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }
   static TokenLimit limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock);
-  uint64_t closing_tokens(Symbol symbol);
-  uint64_t closing_tokens(RestId rest);
+  uint64_t closing_tokens(Symbol symbol, SeenId seen);
+  uint64_t closing_tokens(RestId rest, SeenId seen);
   int64_t latest(ContinuationId continuation);
   void find_latest(ContinuationId from);
   bool fits(const Item& item, uint64_t tokens, uint32_t clock);
@@ -432,7 +432,7 @@ class Parser {
   RegexStore& regexes_;
   Lexer& lexer_;
   TokenCounts& counts_;
-  PartClosings part_closings_;
+  Closings closings_;  // in grammars with limits on the tokens of nonterminals
   uint64_t max_items_;
   Account item_set_account_;
   SeenValues seen_;

@@ -38,10 +38,11 @@ class Numbering {
     const auto& [complete, ignore_initial, ignore_final] = form_.options();
     auto [symbol, scope] = start.kind == Kind::kPart ? part_alone(form_.parts()[start.first])
                                                      : std::pair(rules_[start.first], scopes_[form_.start_scope()]);
-    Compiled made{builder_.build(symbol, scope, complete, ignore_initial, ignore_final), {}, false};
-    made.needs_rules = builder_.needs_rules();
-    if (made.grammar == nullptr && !made.needs_rules) made.without_texts = without_texts();
-    return made;
+    auto grammar = builder_.build(symbol, scope, complete, ignore_initial, ignore_final);
+    if (grammar != nullptr) return {std::move(grammar), {}, {}};
+    const auto failure = builder_.failure();
+    const bool has_no_text = failure == GrammarBuilder::Failure::kNone;
+    return {nullptr, failure, has_no_text ? without_texts() : builder_.limits_around_distinct()};
   }
 
  private:

@@ -22,12 +22,11 @@ using TokenIds = std::vector<std::vector<uint32_t>>;
 // What a form comes to with one vocabulary.
 struct Compiled {
   std::shared_ptr<CompiledGrammar> grammar;  // null: it has no text
-  // Then the places of its terminals that match no text that is not empty, and of its rules whose limits hold none;
-  // ascending.
-  std::vector<uint32_t> without_texts;
-  // Or null: it has to be handed over with rules in place of parts, since those within limits on tokens are in any
-  // order, or some limit is too small.
-  bool needs_rules = false;
+  // Or null for one of these reasons.
+  GrammarBuilder::Failure failure = GrammarBuilder::Failure::kNone;
+  // Without text: the places of its terminals that match no text that is not empty, and of its rules whose limits hold
+  // none; else the places of limits; ascending.
+  std::vector<uint32_t> places;
 };
 
 // Linear in the form. Throws LimitExceeded, and std::out_of_range or std::invalid_argument for what no grammar is.

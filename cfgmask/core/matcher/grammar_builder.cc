@@ -1,11 +1,12 @@
 #include "matcher/grammar_builder.h"
 
 #include <algorithm>
+#include <functional>
 #include <new>
 #include <tuple>
 
+#include "earley/closings.h"
 #include "earley/instances.h"
-#include "earley/part_closings.h"
 #include "util/workers.h"
 
 namespace cfgmask {
@@ -354,24 +355,69 @@ void GrammarBuilder::variants(uint32_t nonterminal, std::span<const uint32_t> sy
   }
 }
 
-// What closes the nonterminals within limits, where these lead to parts. False if a part has to be rules for that, or
-// if some limit is too small, which is told of with rules.
-bool GrammarBuilder::close_parts(const std::vector<uint32_t>& limited, RegexStore& regexes) {
+// Finds what closes the nonterminals within limits where these lead to parts. Those fail here that have to be rules for
+// that, and limits that are too small, which are told of with rules.
+GrammarBuilder::Failure GrammarBuilder::close_within_limits(const std::vector<uint32_t>& limited, RegexStore& regexes) {
+  if (!grammar_.set_bounds.empty() && !find_distinct(limited)) return Failure::kDistinct;
   bool have_parts = false;
   for (const uint32_t index : limited) {
     if (!grammar_.nonterminals[index].is_deferred) continue;
-    if (!grammar_.deferred->leave_out_choices(index)) return false;
+    if (!grammar_.deferred->limit(index)) return Failure::kNeedsRules;
     have_parts = true;
   }
-  if (!have_parts) return true;
-  PartClosings closings(grammar_, regexes, [&](RegexId regex) { return store_->closing.needed(regex); });
+  if (!have_parts) return Failure::kNone;
+  Closings closings(grammar_, regexes, store_->closing, nullptr);
   for (const uint32_t index : limited) {
-    const uint32_t tokens = closings.of(index);
+    const uint32_t tokens = closings.of(index, SeenValues::none());
     Nonterminal& n = grammar_.nonterminals[index];
-    if (tokens == kUnbounded && n.max_tokens != kUnbounded && !n.alternatives.empty()) return false;
+    if (tokens == kUnbounded && n.max_tokens != kUnbounded && !n.alternatives.empty()) return Failure::kNeedsRules;
     n.closing_tokens = tokens;
   }
-  return true;
+  return Failure::kNone;
+}
+
+// Whether no set within a limit needs several values that differ, or composite ones, to be closed: what closes it is
+// found without asking which values would be there then. Else the limits around are in `distinct_`.
+bool GrammarBuilder::find_distinct(const std::vector<uint32_t>& limited) {
+  // How many values of the set that is open a nonterminal writes at least.
+  std::vector<uint64_t> least(grammar_.nonterminals.size(), kUnbounded);
+  const std::function<uint64_t(Symbol)> values = [&](Symbol symbol) -> uint64_t {
+    if (symbol.kind() == SymbolKind::kRepeat) {
+      const Repeat& repeat = grammar_.repeats[symbol.index()];
+      return repeat.minimum == 0 ? 0 : saturated(values(repeat.body) * repeat.minimum);
+    }
+    symbol = grammar_.skeleton(symbol);
+    if (symbol.kind() == SymbolKind::kTerminal) return grammar_.terminals[symbol.index()].distinct ? 1 : 0;
+    if (symbol.kind() != SymbolKind::kNonterminal) return 0;
+    const Nonterminal& n = grammar_.nonterminals[symbol.index()];
+    return n.is_deferred || n.opens_set ? 0 : least[symbol.index()];
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const uint32_t index : limited) {
+      for (const Alternative& alternative : grammar_.nonterminals[index].alternatives) {
+        uint64_t sum = 0;
+        for (const Symbol symbol : alternative.symbols) sum = saturated(sum + values(symbol));
+        changed = changed || sum < least[index];
+        least[index] = std::min(least[index], sum);
+      }
+    }
+  }
+  const auto is_too_much = [&](uint32_t index) {
+    const auto& opens = grammar_.nonterminals[index].opens_set;
+    if (!opens) return false;
+    const SetBounds& bounds = grammar_.set_bounds[*opens];
+    const bool asks = bounds.minimum > 0 || !bounds.required.empty() || bounds.holds != Holds::kValues;
+    return asks || (least[index] > 1 && least[index] != kUnbounded);
+  };
+  if (std::ranges::none_of(limited, is_too_much)) return true;
+  for (const uint32_t index : limited) {
+    const Nonterminal& n = grammar_.nonterminals[index];
+    if (n.max_tokens == kUnbounded) continue;
+    if (std::ranges::any_of(reached_from(grammar_, std::span(&index, 1)), is_too_much)) distinct_.push_back(n.place);
+  }
+  std::ranges::sort(distinct_);
+  return false;
 }
 
 bool GrammarBuilder::analyse_rules() {
@@ -390,10 +436,8 @@ bool GrammarBuilder::analyse_rules() {
   std::vector<uint32_t> limited;
   if (grammar_.has_deadlines) limited = with([&](RegexStore&) { return find_closing_tokens(grammar_, needed); });
   if (!analyse(grammar_)) return false;
-  if (grammar_.deferred != nullptr && !with([&](RegexStore& r) { return close_parts(limited, r); })) {
-    needs_rules_ = true;
-    return false;
-  }
+  if (grammar_.has_deadlines) failure_ = with([&](RegexStore& r) { return close_within_limits(limited, r); });
+  if (failure_ != Failure::kNone) return false;
   if (!with([&](RegexStore&) {
         return Instances(grammar_, store_->closing, limits_).productive(grammar_.start.index());
       }))

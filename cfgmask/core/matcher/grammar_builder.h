@@ -155,8 +155,15 @@ class GrammarBuilder : public RegexBuilder {
   void limit(uint32_t nonterminal, uint32_t max_tokens);
   // Whether its limit holds some text of it. After a build() that found no text of the grammar.
   bool is_closed(uint32_t nonterminal) const;
-  // Whether `build` failed since parts within limits on tokens have to be rules of the grammar.
-  bool needs_rules() const { return needs_rules_; }
+  // Why `build` failed, if it is not that the grammar has no text.
+  enum class Failure : uint8_t {
+    kNone,
+    kNeedsRules,  // parts within limits on tokens have to be rules of the grammar
+    kDistinct,    // within such limits values have to differ that have to be there
+  };
+  Failure failure() const { return failure_; }
+  // Then the places of these limits, ascending.
+  const std::vector<uint32_t>& limits_around_distinct() const { return distinct_; }
   // The texts of a terminal fall into a body and an end, which is captured under a name, if that is not empty.
   void suffix(uint32_t terminal, uint32_t body, uint32_t end, std::string capture);
   uint32_t repeat(uint32_t symbol, uint32_t minimum, uint32_t maximum);
@@ -184,7 +191,8 @@ class GrammarBuilder : public RegexBuilder {
   bool has_one_reading() const;
   // Whether the start symbol derives anything.
   bool analyse_rules();
-  bool close_parts(const std::vector<uint32_t>& limited, RegexStore& regexes);
+  Failure close_within_limits(const std::vector<uint32_t>& limited, RegexStore& regexes);
+  bool find_distinct(const std::vector<uint32_t>& limited);
   void count_rule();
   // The texts of the regex that can be written, without the empty one; nothing() if there are none, or not under these
   // conditions.
@@ -199,7 +207,8 @@ class GrammarBuilder : public RegexBuilder {
   Account rules_;
   std::optional<HeldBytes> held_;  // none: tokens hold all bytes
   bool lacks_texts_ = false;       // some terminal has texts of bytes that no token holds
-  bool needs_rules_ = false;
+  Failure failure_ = Failure::kNone;
+  std::vector<uint32_t> distinct_;
 };
 
 }  // namespace cfgmask

@@ -54,7 +54,9 @@ class DeferredSchema : public DeferredPart {
     return schema.overview().has_endless_keys || schema.overview().has_endless_items;
   }
   bool has_keys() const override { return writes_json_ && has_keys(schema_); }
-  bool may_lack_choices() const override { return !has_any_order_ && !form_has_any_order_; }
+  bool fits_in_limits() const override {
+    return !has_any_order_ && !form_has_any_order_ && !schema_.overview().needs_distinct;
+  }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
   void define_terminal(uint32_t index, const DeferredAdditions& to) override;

@@ -30,7 +30,9 @@ class IndentedSchema : public DeferredPart {
       : parts_(std::move(parts)), scope_(scope) {}
 
   bool has_keys() const override { return DeferredSchema::has_keys(*parts_->schema); }
-  bool may_lack_choices() const override { return !parts_->layout->has_any_order; }
+  bool fits_in_limits() const override {
+    return !parts_->layout->has_any_order && !parts_->schema->overview().needs_distinct;
+  }
   Symbol start(const DeferredAdditions& to) override;
   void define(uint32_t nonterminal, const DeferredAdditions& to) override;
   void define_terminal(uint32_t terminal, const DeferredAdditions& to) override;

@@ -591,6 +591,18 @@ void PlainSchema::look_over(PlainValueId id) {
   if (value.object && value.object->may_repeat_others() && !value.object->counts_others())
     overview_.has_endless_keys = true;
   if (value.array && may_have_endless_items(*value.array)) overview_.has_endless_items = true;
+  if (value.object && (value.object->counts_others() || !value.object->witnesses.empty()))
+    overview_.needs_distinct = true;
+  if (value.array && needs_distinct(*value.array)) overview_.needs_distinct = true;
+}
+
+bool PlainSchema::needs_distinct(const Array& array) const {
+  if (!array.forbids_equal_items()) return false;
+  const auto is_scalar = [&](PlainValueId item) {
+    return !at(item).array && !at(item).object && at(item).alternatives.empty();
+  };
+  return array.minimum > 1 || !array.witnesses.empty() || !std::ranges::all_of(array.prefix, is_scalar) ||
+         (array.rest && !is_scalar(*array.rest));
 }
 
 bool PlainSchema::may_have_endless_items(const Array& array) const {

@@ -180,6 +180,8 @@ class PlainSchema {
     // turn out that none has.
     bool has_endless_keys = false;
     bool has_endless_items = false;
+    // Whether some value may need several values that differ, or composite ones.
+    bool needs_distinct = false;
     std::vector<PlainValueId> with_many_states = {};
   };
 
@@ -245,6 +247,7 @@ class PlainSchema {
                      PlainPattern::Sequences how = PlainPattern::Sequences::kByPart) const;
   // Whether the items of an array, none equal to another, may have strings that never run out, and it needs no two.
   bool may_have_endless_items(const Array& array) const;
+  bool needs_distinct(const Array& array) const;
   // The scalars of these kinds that the items of an array may be, each once or more often.
   std::vector<uint32_t> item_terminals(const Array& array, uint32_t kinds) const;
   // What the strings of a terminal plainly begin with.
