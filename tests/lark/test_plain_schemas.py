@@ -63,6 +63,7 @@ def block(schema: dict[str, Any]) -> str:
 
 TOOLS = "\n".join(f"t{n}: {block(TOOL | {'properties': {'name': {'const': name}}})}" for n, name in enumerate("abc"))
 PLAIN = {
+    "a limit around a schema": 'start: a "!"\na[max_tokens=9]: b\nb: "x"? %json {}',
     "a schema": f"start: {block(TOOL)}",
     "any value": "start: %json {}",
     "a schema of a scalar": f'start: "x" {block({"type": "integer"})} "y"',
@@ -98,7 +99,6 @@ NOT_PLAIN = {
     "a schema with options": 'start: %json {"x-guidance": {"item_separator": ", "}}',
     "a schema with every reading": 'start: %json {}\n%cfgmask {"lexer": "complete"}',
     "a schema and parameters": 'start: a::0\na::_: "x" a::incr(_) | %json {}',
-    "a limit around a schema": 'start: a "!"\na[max_tokens=9]: b\nb: "x"? %json {}',
     "too many schemas": "start: " + " ".join(["%json {}"] * 1_001),
 }
 

@@ -2,9 +2,9 @@
 // that closes too early.
 //
 // What comes next is asked of terminals that a register looks at: those that are distinct, have a step or close a set.
-// Of any other, a plain one, and of a token set the answer is that of what may follow it: of the first such terminals that are met behind
-// it, past further plain ones, in what is left of its rule and of those around it, up to the one that opened the set.
-// What follows the keys of a choice is not looked at, nor is what hides the set.
+// Of any other, a plain one, and of a token set the answer is that of what may follow it: of the first such terminals
+// that are met behind it, past further plain ones, in what is left of its rule and of those around it, up to the one
+// that opened the set. What follows the keys of a choice is not looked at, nor is what hides the set.
 #include <algorithm>
 #include <map>
 #include <unordered_set>
