@@ -342,15 +342,14 @@ class _Build:
     def _rows_of(self, variants: Variants, rule: Rule) -> int:
         rows = variants.rows
         if id(rows) not in self._rows:
-            first = rows.parts[0]
             self._rows[id(rows)] = self._builder.rows(
                 rows.texts,
-                [part.schema for part in rows.parts],
-                [part.may_be_empty for part in rows.parts],
+                rows.schemas,
+                rows.may_be_empty,
                 *rows.captures,
                 self._scopes[rule.scope],
-                first.form,
-                [self._token_set(tokens, rule.scope) for tokens in first.tokens],
+                rows.form,
+                [self._token_set(tokens, rule.scope) for tokens in rows.tokens],
                 *(self._place(capture or "row", rule.span) for capture in rows.captures),
             )
         return self._rows[id(rows)]

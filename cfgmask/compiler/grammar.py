@@ -701,15 +701,18 @@ class Grammar(Generic[Value_co]):
             _require_text("prompt", prompt)
         found, notes = recognise.style_for(style, template)
         kept = read.read_tools(tools)
-        copies = _copies([tool.schema for tool in kept])
+        schemas = [tool.schema for tool in kept]
+        copy = KeptSchema.of_json(schemas)
         given: dict[str, Any] = {}
-        if copies is None:
-            schemas = KeptSchema.of([tool.schema for tool in kept]).value
+        if copy is None:
+            schemas = KeptSchema.of(schemas).value
             kept = tuple(tool.with_schema(schema) for tool, schema in zip(kept, schemas, strict=True))
         else:
             # What is read now is the caller's; what is read later is a copy.
-            given = {tool.name: tool.schema for tool in kept}
-            kept = tuple(tool.with_later_schema(copy) for tool, copy in zip(kept, copies, strict=True))
+            names = [tool.name for tool in kept]
+            given = dict(zip(names, schemas, strict=True))
+            later = cache(partial(_named_values, names, copy))
+            kept = tuple([tool.with_later_schema(later) for tool in kept])
         return cls._from_tools(
             tools=kept,
             given=given,
@@ -1046,15 +1049,9 @@ def _lark_again(
     return Grammar._from_lark(files=kept, grammars=given, **arguments)
 
 
-def _copies(schemas: list[Any]) -> list[KeptSchema] | None:
-    """A copy of each schema, as it is now; None if not all are values of JSON."""
-    copies: list[KeptSchema] = []
-    for schema in schemas:
-        kept = KeptSchema.of_json(schema)
-        if kept is None:
-            return None
-        copies.append(kept)
-    return copies
+def _named_values(names: list[str], kept: KeptSchema) -> dict[str, Any]:
+    """The values of a list by the names of its items."""
+    return dict(zip(names, kept.value, strict=True))
 
 
 def _json_schema_again(*, schema: KeptSchema, documents: dict[str, KeptSchema] | None, **arguments: Any) -> Grammar:

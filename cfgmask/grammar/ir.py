@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Span
@@ -235,16 +237,29 @@ class Slot:
 class Rows:
     """Texts, and a part for each. A list of tools is one: names, and the arguments of each.
 
-    The parts are in one form, with the same tokens.
+    The parts are in one form, with the same tokens. There are fewer questions about parts than lists of tools, so they
+    are made when they are asked for.
 
-    name      no other rows of the grammar have it
-    captures  the names under which the text and the part of a row are captured; None: they are not
+    name          no other rows of the grammar have it
+    schemas       those of the parts, as the core read them
+    may_be_empty  as in `Part`, for each; so are `form` and `tokens`, for all
+    make_parts    makes the parts
+    captures      the names under which the text and the part of a row are captured; None: they are not
     """
 
     name: str
     texts: tuple[str, ...]
-    parts: tuple[Part, ...]
+    schemas: SequenceOf[_core.PlainSchema]
+    may_be_empty: SequenceOf[bool]
+    make_parts: Callable[[], tuple[Part, ...]]
     captures: tuple[str | None, str | None] = (None, None)
+    form: _core.SchemaForm | None = None
+    tokens: tuple[TokenSet, ...] = ()
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts, the same whenever they are asked for."""
+        return self.make_parts()
 
 
 @dataclass(frozen=True)

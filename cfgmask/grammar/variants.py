@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from cfgmask.grammar.embedding import with_operands
@@ -22,12 +23,29 @@ def spread(grammar: GrammarIR) -> GrammarIR:
             columns[id(expr.rows)] = _columns(expr.rows, made)
         return Choice(tuple(_row(operands, one, part) for one, part in zip(*columns[id(expr.rows)], strict=True)))
 
-    rules = [replace(rule, body=fold(rule.body, combine)) if _has_variants(rule) else rule for rule in grammar.rules]
+    rules = _with_variants(grammar, combine)
     return replace(grammar, rules=(*rules, *made)) if columns else grammar
 
 
-def _has_variants(rule: Rule) -> bool:
-    return any(isinstance(expr, Variants) for expr in walk(rule.body))
+def with_rows(grammar: GrammarIR, rows: Rows) -> GrammarIR:
+    """The same grammar with other rows in all its variants. Linear in the rules."""
+
+    def combine(expr: Expr, operands: list[Expr]) -> Expr:
+        if isinstance(expr, Variants):
+            return Variants(tuple(operands), rows)
+        return with_operands(expr, operands)
+
+    return replace(grammar, rules=_with_variants(grammar, combine))
+
+
+def _with_variants(grammar: GrammarIR, combine: Callable[[Expr, list[Expr]], Expr]) -> tuple[Rule, ...]:
+    """The rules, of which those with variants are combined anew."""
+
+    def combined(rule: Rule) -> Rule:
+        has_variants = any(isinstance(expr, Variants) for expr in walk(rule.body))
+        return replace(rule, body=fold(rule.body, combine)) if has_variants else rule
+
+    return tuple(map(combined, grammar.rules))
 
 
 def _columns(rows: Rows, made: list[Rule]) -> tuple[list[Expr], list[Expr]]:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from cfgmask import json_schema
+from cfgmask import _core, json_schema
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import GrammarIR, Part, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
 from cfgmask.json_schema import lower_schema
 from cfgmask.json_schema.core_forms import CoreForm, PlainSchema, core_form, may_be_empty_in
+from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.limits import Limits
 from cfgmask.tags.excluded import without_texts
 from cfgmask.tags.nodes import Schema
 from cfgmask.tags.problems import placed
 from cfgmask.tags.spelling import token_set
-from cfgmask.tags.token_ids import TokenIds
+from cfgmask.tags.token_ids import NO_TOKENS, TokenIds
 
 FORMS = ("json", *OBJECT_FORMS)
 """The names of all forms; those that xgrammar gives the `style` of a schema are among them."""
@@ -55,51 +56,62 @@ def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part 
     if node.excludes or node.form not in FORMS:
         return None
     plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
-    return None if plain is None else _parts([node], [plain], [name], limits, ids)[0]
+    return None if plain is None else _in_form(node.form, [plain], ids).part(0, node, name, limits, ids)
 
 
-def schema_parts(
-    nodes: Sequence[Schema], schemas: Sequence[Any], names: Sequence[str], limits: Limits, ids: TokenIds
-) -> list[Part | None]:
-    """What `schema_part` makes of many nodes in half of the time; None also for some of which it makes a part.
+@dataclass(frozen=True, eq=False)
+class ReadSchemas:
+    """Schemas of one form, as the core read them.
 
-    nodes    of the same form and options
-    schemas  those of the nodes, or equal ones
+    schemas       None for those that are no parts, or may be none
+    may_be_empty  as in `Part`, for each
     """
-    if not nodes or nodes[0].form not in FORMS or any(node.excludes for node in nodes):
-        return [None] * len(nodes)
-    plain = json_schema.plain_schemas(list(schemas), options=nodes[0].options, limits=limits)
-    return _parts(nodes, plain, names, limits, ids)
 
+    form: str
+    schemas: Sequence[PlainSchema | None]
+    may_be_empty: Sequence[bool]
 
-def _parts(
-    nodes: Sequence[Schema],
-    plain: Sequence[PlainSchema | None],
-    names: Sequence[str],
-    limits: Limits,
-    ids: TokenIds,
-) -> list[Part | None]:
-    """The parts of nodes with the same form. Raises LimitExceeded."""
-    form_name = nodes[0].form
-    found: list[Part | None] = []
-    if form_name == "json":
-        for node, schema, name in zip(nodes, plain, names, strict=True):
-            about = _Lowered(node, limits, ids)
-            found.append(None if schema is None else Part(name, schema, about, about.notes, source=about.source))
-        return found
-    form = core_form(form_name, _by_id(form_name, ids))
-    if form is None:
-        return [None] * len(nodes)
-    tokens = _tokens(form, ids)
-    empty = iter(may_be_empty_in([schema for schema in plain if schema is not None], form))
-    for node, schema, name in zip(nodes, plain, names, strict=True):
-        may_be_empty = None if schema is None else next(empty)
-        if schema is None or may_be_empty is None:
-            found.append(None)
-            continue
+    def part(self, number: int, node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
+        """One of them as a part. `node` has this schema and form; other arguments as those of `schema_part`."""
+        schema = self.schemas[number]
+        if schema is None:
+            return None
         about = _Lowered(node, limits, ids)
-        found.append(Part(name, schema, about, about.notes, None, None, form.core, tokens, may_be_empty))
-    return found
+        form, tokens = form_in(self.form, ids)
+        source = about.source if self.form == "json" else None
+        return Part(name, schema, about, about.notes, None, source, form, tokens, self.may_be_empty[number])
+
+
+def read_schemas(schemas: Sequence[Any], form: str, options: JsonSchemaOptions, limits: Limits) -> ReadSchemas:
+    """What `schema_part` makes of many schemas, in half of the time; None also for some of which it makes a part.
+
+    Raises LimitExceeded.
+    """
+    if form not in FORMS:
+        return ReadSchemas(form, [None] * len(schemas), [False] * len(schemas))
+    return _in_form(form, json_schema.plain_schemas(list(schemas), options=options, limits=limits), NO_TOKENS)
+
+
+def _in_form(form: str, schemas: Sequence[PlainSchema | None], ids: TokenIds) -> ReadSchemas:
+    """Those that the core writes in a form. Raises LimitExceeded."""
+    if form == "json":
+        return ReadSchemas(form, schemas, [False] * len(schemas))
+    core = core_form(form, _by_id(form, ids))
+    if core is None:
+        return ReadSchemas(form, [None] * len(schemas), [False] * len(schemas))
+    empty = may_be_empty_in([schema for schema in schemas if schema is not None], core)
+    if len(empty) < len(schemas):
+        left = iter(empty)
+        empty = [None if schema is None else next(left) for schema in schemas]
+    if None in empty:
+        schemas = [None if may_be is None else schema for schema, may_be in zip(schemas, empty, strict=True)]
+    return ReadSchemas(form, schemas, [bool(may_be) for may_be in empty])
+
+
+def form_in(name: str, ids: TokenIds) -> tuple[_core.SchemaForm | None, tuple[TokenSet, ...]]:
+    """A form of parts as a vocabulary writes it, and the markers that it writes by id; None for JSON."""
+    form = None if name == "json" else core_form(name, _by_id(name, ids))
+    return (None, ()) if form is None else (form.core, _tokens(form, ids))
 
 
 def with_ids(parts: Sequence[Part], nodes: Sequence[Schema], limits: Limits, ids: TokenIds) -> Sequence[Part]:

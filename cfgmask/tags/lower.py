@@ -433,7 +433,7 @@ class _Lowering:
         found: ir.Rows | None = None
         if rows:
             number = str(len(self._known_rows) + 1)
-            found = ir.Rows(number, tuple(one for one, _ in rows), tuple(part for _, part in rows), node.marks)
+            found = _rows_of_parts(number, [one for one, _ in rows], tuple(part for _, part in rows), node.marks)
             self.shadows.rows(found, node)
         self._known_rows[id(node.rows)] = found, others
         return self._known_rows[id(node.rows)]
@@ -514,6 +514,19 @@ class _Lowering:
         include(with_prefix(grammar, prefix), self.rules, self.scopes)
         self.shadows.grammar(start, grammar, node.at)
         return start
+
+
+def _rows_of_parts(name: str, texts: SequenceOf[str], parts: tuple[ir.Part, ...], captures: tuple[str, str]) -> ir.Rows:
+    return ir.Rows(
+        name,
+        tuple(texts),
+        [part.schema for part in parts],
+        [part.may_be_empty for part in parts],
+        lambda: parts,
+        captures,
+        parts[0].form,
+        parts[0].tokens,
+    )
 
 
 def _written(part: Run | ir.TokenSet) -> ir.Expr:

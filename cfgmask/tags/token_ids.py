@@ -93,6 +93,10 @@ class Answers(TokenIds):
         parts = self._cut[text] = self._ids.split(text)
         return parts
 
+    def forget(self) -> None:
+        """Keep the answers without the one that was asked, and with it the tokens of a vocabulary."""
+        self._ids = NO_TOKENS
+
     def are_those_of(self, ids: TokenIds) -> bool:
         """Whether another vocabulary would have answered the same."""
         return (

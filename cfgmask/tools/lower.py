@@ -10,12 +10,12 @@ import re
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
-from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import Part
 from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
@@ -33,7 +33,6 @@ from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.lark import parse_lark
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
-from cfgmask.tags.forms import schema_part, schema_parts, schema_rules
 from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import joints_for
 from cfgmask.tags.nodes import (
@@ -42,7 +41,6 @@ from cfgmask.tags.nodes import (
     FreeText,
     Inner,
     LastToken,
-    LaterSchema,
     Mark,
     Marker,
     Or,
@@ -59,12 +57,12 @@ from cfgmask.tags.nodes import (
     Text,
     Triggered,
 )
-from cfgmask.tags.problems import placed
+from cfgmask.tags.outline import Filled, Outline, RowValues
 from cfgmask.tags.tagged import Tagged
-from cfgmask.tags.token_ids import NO_TOKENS
 from cfgmask.tools.answer import Answer
 from cfgmask.tools.choice import Choice, Mode
 from cfgmask.tools.read import Tool
+from cfgmask.tools.schemas import Schemas
 from cfgmask.tools.style import Style, Template, Variable, text_of
 
 REASONING, CONTENT, VALUE = "reasoning", "content", "value"
@@ -114,7 +112,7 @@ def lower_tools(
     options: JsonSchemaOptions = DEFAULTS,
     limits: Limits,
     given: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[Tagged, tuple[Diagnostic, ...]]:
+) -> tuple[Tagged | Filled, tuple[Diagnostic, ...]]:
     """The grammar that the style allows, and notes.
 
     prompt  the end of the rendered prompt, which tells where generation starts; None: unknown
@@ -123,37 +121,80 @@ def lower_tools(
     Cost: linear. Schemas are read, and the core makes rules of them when a text comes to them.
     """
     lowering = _Lowering(style, choice, reasoning, answer, options, limits, given)
-    content = lowering.text(prompt)
+    opening = opening_of(style, prompt)
+    if not _are_plain_functions(style, choice):
+        return _lowered(lowering, opening, None, limits), tuple(lowering.notes)
+    if answer.is_value:
+        joints = _joints_for(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
+        return _lowered(lowering, opening, joints, limits), tuple(lowering.notes)
+    outline = _outline_for(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
+    values = lowering.row_values()
+    if outline.grammar is None or values is None or lowering.problems:
+        return _lowered(lowering, opening, outline.joints, limits), tuple(lowering.notes)
+    # It is lowered as a whole where a vocabulary asks for more than other rows.
+    whole = partial(_lowered, lowering, opening, outline.joints, limits)
+    return Filled(outline.grammar, values, whole), outline.notes
+
+
+def _lowered(lowering: _Lowering, opening: Opening, joints: Joints | None, limits: Limits) -> Tagged:
+    """The grammar with all tools. Raises GrammarError, LimitExceeded."""
+    content = lowering.text(opening)
     known = lowering.parts()
     if lowering.problems:
         raise GrammarError(lowering.problems)
-    # Grammars of custom tools have to fit the lexer of the rest.
-    is_checked = not any(tool.format.syntax == "lark" for tool in choice.tools)
-    joints = _joints_for_any_tools(style, choice, reasoning, answer, prompt, limits)
-    tagged = Tagged(content, joints=joints, limits=limits, parts=True, known=known, is_checked=is_checked)
-    return tagged, tuple(lowering.notes)
+    return Tagged(content, joints=joints, limits=limits, parts=True, known=known, is_checked=lowering.is_checked)
 
 
 _WORD = r"[A-Za-z0-9_.-]+"
-_IS_WORD = re.compile(_WORD).fullmatch
-_LONG_PROMPT = 2_000
+_ARE_WORDS = re.compile(rf"(?:{_WORD}\n)*").fullmatch
 _ANY_TOOL = Tool("any")
+# Differs from others in its name and schema alone, which the core writes in all forms.
+_ANY_ROW = Tool("any_tool", schema={"properties": {"a": {"type": "string"}}})
 
 
-def _joints_for_any_tools(
-    style: Style, choice: Choice, reasoning: Reasoning, answer: Answer, prompt: str | None, limits: Limits
-) -> Joints | None:
-    """The joints for functions of whatever names and arguments; None if they depend on these.
+def _are_plain_functions(style: Style, choice: Choice) -> bool:
+    """Whether the tools are functions of whatever names and arguments, where the rest does not depend on these."""
+    if not choice.tools or any(template.has("name") for template in style.begins):
+        return False
+    if any("$name" in excluded for excluded in style.excludes):
+        return False
+    are_functions = all(tool.kind == "function" for tool in choice.tools)
+    return are_functions and _ARE_WORDS("".join([f"{tool.name}\n" for tool in choice.tools])) is not None
 
-    To look at 128 tools instead takes half as long as all the rest of compiling them.
+
+@dataclass(frozen=True)
+class _Outlined:
+    """What is the same for all lists of functions.
+
+    joints   None if they depend on the functions
+    grammar  with a row in place of those of the functions; None if there is none for all
     """
-    by_name = any(template.has("name") for template in style.begins)
-    are_words = all(tool.kind == "function" and _IS_WORD(tool.name) for tool in choice.tools)
-    if by_name or not choice.tools or not are_words:
-        return None
-    if answer.is_value or (prompt is not None and len(prompt) > _LONG_PROMPT):
-        return _joints_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
-    return _known_joints_for(style, choice.mode, choice.maximum, reasoning, answer, prompt, limits)
+
+    joints: Joints | None
+    grammar: Outline | None = None
+    notes: tuple[Diagnostic, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def _outline_for(
+    style: Style,
+    mode: Mode,
+    maximum: int | None,
+    reasoning: Reasoning,
+    answer: Answer,
+    opening: Opening,
+    limits: Limits,
+) -> _Outlined:
+    """To look at 128 tools instead takes longer than all the rest of compiling them."""
+    joints = _joints_for(style, mode, maximum, reasoning, answer, opening, limits)
+    if joints is None:
+        return _Outlined(None)
+    lowering = _Lowering(style, Choice(mode, (_ANY_ROW,), maximum), reasoning, answer, DEFAULTS, limits)
+    content, known = lowering.text(opening), lowering.parts()
+    if lowering.problems or lowering.row_values() is None:
+        return _Outlined(joints)
+    grammar = Outline(content, joints=joints, limits=limits, parts=True, known=known, is_checked=True)
+    return _Outlined(joints, grammar, tuple(lowering.notes))
 
 
 def _joints_for(
@@ -162,16 +203,14 @@ def _joints_for(
     maximum: int | None,
     reasoning: Reasoning,
     answer: Answer,
-    prompt: str | None,
+    opening: Opening,
     limits: Limits,
 ) -> Joints | None:
+    """The joints for functions of whatever names and arguments; None if they depend on these."""
     choice = Choice(mode, (_ANY_TOOL,), maximum)
-    content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(prompt)
+    content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(opening)
     joints = joints_for(content, limits=limits)
     return joints if joints.lexer == "longest" else None
-
-
-_known_joints_for = lru_cache(maxsize=256)(_joints_for)
 
 
 def begins_without_marker(style: Style, choice: Choice) -> list[str]:
@@ -179,7 +218,7 @@ def begins_without_marker(style: Style, choice: Choice) -> list[str]:
     if choice.mode != "auto" or not choice.tools or not style.has_free_answer:
         return []
     lowering = _Lowering(style, choice, Reasoning("auto"), Answer(), DEFAULTS, Limits())
-    triggers = lowering.triggers()
+    triggers = _triggers(style)
     return [] if all(any(isinstance(p, Marker) for p in t) for t in triggers) else lowering.begins()
 
 
@@ -203,6 +242,55 @@ def start_of(style: Style, prompt: str | None) -> Start:
     if style.turn and opened > max(end.rfind(closer), end.rfind(style.turn)):
         return "opened"
     return "plain"
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Where generation starts.
+
+    begun           how many characters of the begin of a call the prompt has written; None: it has begun none
+    is_after_space  whether the prompt ends with white space
+    """
+
+    start: Start
+    begun: int | None = None
+    is_after_space: bool = False
+
+
+def opening_of(style: Style, prompt: str | None) -> Opening:
+    """Where generation starts after a prompt; None: that is unknown."""
+    if prompt is None:
+        return Opening("unknown")
+    return Opening(start_of(style, prompt), _begun(style, prompt), prompt[-1:].isspace())
+
+
+def _begun(style: Style, prompt: str) -> int | None:
+    """How much of the begin of a call the prompt ends with, if that is no less than what tells calls from text."""
+    if style.whole_turn:
+        return None
+    first = _first_begin(style)
+    whole = text_of(first)
+    least = min(len(text_of(trigger)) for trigger in _triggers(style))
+    lengths = range(len(whole), least - 1, -1)
+    return next((n for n in lengths if prompt.endswith(whole[:n]) and _dropped(first, n) is not None), None)
+
+
+def _first_begin(style: Style) -> Spelling:
+    """What a text with calls begins with."""
+    return style.sections[0].before("calls") if style.sections else _until_variable(style.calls[0])
+
+
+def _triggers(style: Style) -> list[Spelling]:
+    """The texts up to the first marker of a call, or of a section of calls, each once."""
+    if style.begins and not any(template.has("name") for template in style.begins):
+        return [template.before("name") for template in style.begins]
+    found: list[Spelling] = []
+    for template in style.sections or style.calls:
+        begin = _without_leading_space(template.before("calls" if style.sections else "name"))
+        at = next((i for i, piece in enumerate(begin) if isinstance(piece, Marker)), 0)
+        if begin[: at + 1] not in found:
+            found.append(begin[: at + 1])
+    return found
 
 
 def _closer(end: Spelling) -> str:
@@ -233,88 +321,62 @@ class _Lowering:
         self._limits = limits
         self._id = parse_regex(style.id)
         self._given = given
-        self._schemas: list[Schema] = []
-        self._to_read: list[Any] = []  # what they say
-        # Tools that differ in name and schema alone, and the others by their names.
-        self._alike: dict[str, Schema] = {}
+        self._schemas = Schemas(self._options, limits)
+        # Tools that differ in name and schema alone, by the numbers of their schemas, and the others.
+        self._alike: dict[str, int] = {}
         self._arguments: dict[str, Content] = {}
         for tool in choice.tools:
-            self._check_name(tool)
-            arguments = self._arguments_of(tool)
-            if isinstance(arguments, Schema) and tool.kind != "builtin" and tool is not _ANY_TOOL:
-                self._alike[tool.name] = arguments
-            elif isinstance(arguments, Schema):
-                self._arguments[tool.name] = Mark(self._arguments_mark, arguments)
-            else:
-                self._arguments[tool.name] = Mark(f"{ARGUMENTS}:text", arguments)
-        self._alike_rows = tuple(self._alike.items())
+            self._add(tool)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether nothing is left that may be wrong: grammars of custom tools have to fit the lexer of the rest."""
+        return not any(tool.format.syntax == "lark" for tool in self._choice.tools)
 
     def parts(self) -> dict[int, Part]:
         """The schemas that the core reads; records what is wrong with the others."""
-        found: dict[int, Part] = {}
-        names = [f"%tool#{number}:" for number in range(len(self._schemas))]
-        # An answer is in JSON, whatever the form of arguments is.
-        by_form: dict[str, list[int]] = {}
-        for number, node in enumerate(self._schemas):
-            by_form.setdefault(node.form, []).append(number)
-        parts: dict[int, Part | None] = {}
-        for numbers in by_form.values():
-            alike = [self._schemas[number] for number in numbers]
-            said = [self._to_read[number] for number in numbers]
-            try:
-                made = schema_parts(alike, said, [names[number] for number in numbers], self._limits, NO_TOKENS)
-            except LimitExceeded:
-                continue  # it is met again, with its place
-            parts.update(zip(numbers, made, strict=True))
-        for number, node in enumerate(self._schemas):
-            known = parts.get(number)
-            if known is not None:
-                found[id(node)] = known
-                continue
-            try:
-                part = schema_part(node, names[number], self._limits, NO_TOKENS)
-                if part is None:
-                    schema_rules(node, "", self._limits, NO_TOKENS)
-                else:
-                    found[id(node)] = part
-            except GrammarError as error:
-                self.problems += placed(error.diagnostics, node.at)
-            except LimitExceeded as error:
-                raise self._placed_limit(error, number) from None
-        return found
+        return self._schemas.parts(self.problems)
 
-    def _placed_limit(self, error: LimitExceeded, number: int) -> LimitExceeded:
-        """What was exceeded, and by which schemas: some limits are those of one schema, others of all together."""
-        node = self._schemas[number]
-        detail = f"the schema at {node.at}"
-        if error.limit in ("max_rules", "max_search_steps") and number > 0:
-            detail = f"{number + 1} of the {len(self._schemas)} schemas together, up to the one at {node.at}"
-        return LimitExceeded(error.limit, error.value, detail)
+    def row_values(self) -> RowValues | None:
+        """The tools, if each is a row and the core reads the schemas of all."""
+        _, read = self._schemas.read(self._style.arguments)
+        if read is None or len(self._alike) < len(self._choice.tools) or None in read.schemas:
+            return None
+        marks = (NAME, self._arguments_mark)
+        return RowValues(tuple(self._alike), read, marks, self._schemas.node, self._limits)
 
-    def _schema(self, schema: Any, form: str, at: str) -> Schema:
-        node = Schema(schema, form, self._options, at=at)
-        self._schemas.append(node)
-        self._to_read.append(schema)
-        return node
+    @cached_property
+    def _alike_rows(self) -> tuple[tuple[str, Schema], ...]:
+        return tuple((name, self._schemas.node(number)) for name, number in self._alike.items())
 
-    def _schema_of(self, tool: Tool, form: str) -> Schema:
-        given = self._given.get(tool.name)
+    def _add(self, tool: Tool) -> None:
+        """Note the arguments of a tool."""
+        style = self._style
+        if style.names and tool is not _ANY_TOOL and tool is not _ANY_ROW:
+            self._check_name(tool)
+        if tool.kind == "custom" and style.custom == "raw":
+            self._arguments[tool.name] = Mark(f"{ARGUMENTS}:text", self._raw(tool))
+            return
+        number = self._wrapped_text(tool) if tool.kind == "custom" else self._schema_of(tool)
+        if tool.kind == "builtin" or tool is _ANY_TOOL:
+            self._arguments[tool.name] = Mark(self._arguments_mark, self._schemas.node(number))
+        else:
+            self._alike[tool.name] = number
+
+    def _schema_of(self, tool: Tool) -> int:
+        given, form = self._given.get(tool.name), self._style.arguments
         if given is None:
-            return self._schema(closed(tool.schema), form, tool.at)
-        node = LaterSchema(lambda: closed(tool.schema), form, self._options, tool.at)
-        self._schemas.append(node)
-        self._to_read.append(closed(given))
-        return node
+            return self._schemas.add(closed(tool.schema), form, tool.at)
+        return self._schemas.add(closed(given), form, tool.at, lambda: closed(tool.schema))
 
     # ---- The whole text ----
 
-    def text(self, prompt: str | None) -> Content:
+    def text(self, opening: Opening) -> Content:
         """Thinking, calls and answers."""
-        begun = None if prompt is None else self._begun(prompt)
-        if begun is not None:
-            return self._finished(begun, "call")
-        start = start_of(self._style, prompt)
-        return _sequence([*self._thinking(start, prompt or ""), self._body()])
+        if opening.begun is not None and self._choice.tools:
+            rest = _dropped(_first_begin(self._style), opening.begun)
+            return self._finished(self._calls(self._choice.maximum, rest), "call")
+        return _sequence([*self._thinking(opening), self._body()])
 
     def _finished(self, said: Content, kind: Literal["call", "answer"]) -> Content:
         """What was said, and what ends the text after it."""
@@ -329,8 +391,8 @@ class _Lowering:
             return None
         return LastToken(ends.call, ends.answer) if kind == "call" else LastToken(ends.answer, ends.call)
 
-    def _thinking(self, start: Start, prompt: str) -> list[Content]:
-        thinking, mode = self._style.thinking, self._reasoning.mode
+    def _thinking(self, opening: Opening) -> list[Content]:
+        thinking, mode, start = self._style.thinking, self._reasoning.mode, opening.start
         if thinking is None:
             if mode == "enabled":
                 message = f"the style {self._style.name} has no thinking: `reasoning` means nothing here"
@@ -348,7 +410,7 @@ class _Lowering:
             return [Repeat(skipped[0], 0, 1)] if skipped else []
         end = _trimmed(thinking.end)
         # White space that the prompt has written already is not written again.
-        begin = _without_leading_space(thinking.begin) if prompt[-1:].isspace() else thinking.begin
+        begin = _without_leading_space(thinking.begin) if opening.is_after_space else thinking.begin
         opener = (*_without_space(begin), Space())
         is_certain = start == "opened" or mode == "enabled"
 
@@ -391,7 +453,8 @@ class _Lowering:
     def _answer(self) -> Content:
         before, after = self._style.answer.split("text")
         if self._answer_kind.is_value:
-            value = Mark(VALUE, self._schema(self._answer_kind.schema, "json", "/response_format"))
+            number = self._schemas.add(self._answer_kind.schema, "json", "/response_format")
+            value = Mark(VALUE, self._schemas.node(number))
             ends = [_sequence(_contents(end)) for end in (after, *self._style.answer_ends)]
             return _sequence([*_contents(before), value, ends[0] if len(ends) == 1 else Or(tuple(ends))])
         inner = Mark(CONTENT, self._free_answer())
@@ -448,7 +511,7 @@ class _Lowering:
                 ]
             else:
                 found.append(text_of(template.parts))  # type: ignore[arg-type]  # it has no variables
-        return found or [text_of(trigger).strip() for trigger in self.triggers()]
+        return found or [text_of(trigger).strip() for trigger in _triggers(self._style)]
 
     # ---- Calls ----
 
@@ -514,7 +577,7 @@ class _Lowering:
             most = maximum
         after_answer, after_call = self._last("answer"), self._last("call")
         return Triggered(
-            tuple((*space, *trigger) for trigger in self.triggers()),
+            tuple((*space, *trigger) for trigger in _triggers(self._style)),
             tags,
             stop_after_first=maximum == 1,
             maximum=most,
@@ -524,21 +587,8 @@ class _Lowering:
         )
 
     def _excludes_beside_triggers(self) -> tuple[str, ...]:
-        triggers = {text_of(trigger) for trigger in self.triggers()}
+        triggers = {text_of(trigger) for trigger in _triggers(self._style)}
         return tuple(found for found in self._excludes() if found not in triggers)
-
-    def triggers(self) -> list[Spelling]:
-        """The texts up to the first marker of a call, or of a section of calls, each once."""
-        style = self._style
-        if style.begins and not any(template.has("name") for template in style.begins):
-            return [template.before("name") for template in style.begins]
-        found: list[Spelling] = []
-        for template in style.sections or style.calls:
-            begin = _without_leading_space(template.before("calls" if style.sections else "name"))
-            at = next((i for i, piece in enumerate(begin) if isinstance(piece, Marker)), 0)
-            if begin[: at + 1] not in found:
-                found.append(begin[: at + 1])
-        return found
 
     def _call(self, template: Template, space: Spelling, begun: Spelling | None = None) -> Tag:
         """A call of any of the tools."""
@@ -585,22 +635,6 @@ class _Lowering:
                 found.append(arguments)
         return Sequence(tuple(found))
 
-    def _begun(self, prompt: str) -> Content | None:
-        """The rest of the text if the prompt has begun a call."""
-        style = self._style
-        if not self._choice.tools or style.whole_turn:
-            return None
-        first = style.sections[0].before("calls") if style.sections else _until_variable(style.calls[0])
-        whole = text_of(first)
-        least = min(len(text_of(trigger)) for trigger in self.triggers())
-        for length in range(len(whole), least - 1, -1):
-            if prompt.endswith(whole[:length]):
-                rest = _dropped(first, length)
-                if rest is None:
-                    continue
-                return self._calls(self._choice.maximum, rest)
-        return None
-
     # ---- Arguments ----
 
     @property
@@ -608,13 +642,9 @@ class _Lowering:
         form = self._style.arguments
         return ARGUMENTS if form == "json" else f"{ARGUMENTS}:{form}"
 
-    def _arguments_of(self, tool: Tool) -> Content:
-        form = self._style.arguments
-        if tool.kind != "custom":
-            return self._schema_of(tool, form)
+    def _wrapped_text(self, tool: Tool) -> int:
+        """The schema of an object with the text of a custom tool."""
         format = tool.format
-        if self._style.custom == "raw":
-            return self._raw(tool)
         value: dict[str, Any] = {"type": "string"}
         if format.syntax == "lark":
             message = f"the text of the tool `{tool.name}` is a Lark grammar, and the style {self._style.name} writes "
@@ -629,7 +659,7 @@ class _Lowering:
             "required": ["input"],
             "additionalProperties": False,
         }
-        return self._schema(schema, form, tool.at)
+        return self._schemas.add(schema, self._style.arguments, tool.at)
 
     def _raw(self, tool: Tool) -> Content:
         format = tool.format
@@ -644,7 +674,7 @@ class _Lowering:
         return FreeText()
 
     def _check_name(self, tool: Tool) -> None:
-        if tool is not _ANY_TOOL and self._style.names and not re.fullmatch(self._style.names, tool.name):
+        if not re.fullmatch(self._style.names, tool.name):
             message = f"the style {self._style.name} cannot write the name `{shortened(tool.name)}`"
             help = "in this style names are words of letters, digits and `_`"
             self.problems.append(Diagnostic("tools-name-style", message, pointer=tool.at, help=help))

@@ -11,7 +11,7 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
@@ -34,14 +34,6 @@ _CUSTOM_KEYS = {"type", "name", "description", "format"}
 _SCHEMA_KEYS = ("inputSchema", "input_schema", "parameters")
 # Most are dicts, and the question whether something is another mapping takes ten times as long.
 _MAPPING = (dict, Mapping)
-
-
-class HasValue(Protocol):
-    """What keeps a value as it was, and makes it again."""
-
-    @property
-    def value(self) -> Any:
-        """That value."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,20 +69,23 @@ class Tool:
         """The same tool with another schema of its arguments."""
         return Tool(self.name, self.kind, schema, self.format, self.description, self.at)
 
-    def with_later_schema(self, kept: HasValue) -> Tool:
-        """The same tool with a schema that is made when it is first asked for."""
-        return _LaterTool(self, kept)
+    def with_later_schema(self, later: Callable[[], Mapping[str, Any]]) -> Tool:
+        """The same tool with a schema that is looked up when it is first asked for: `later` gives them by name."""
+        return _LaterTool(self, later)
 
 
 class _LaterTool(Tool):
-    def __init__(self, like: Tool, kept: HasValue) -> None:
-        vars(self).update(vars(like), _kept=kept)
-        del vars(self)["schema"]
+    def __init__(self, like: Tool, later: Callable[[], Mapping[str, Any]]) -> None:
+        # An assignment to each field takes twice as long.
+        values = vars(self)
+        values.update(vars(like))
+        values["_later"] = later
+        del values["schema"]
 
     @functools.cached_property
     def schema(self) -> Any:
         """As of `Tool`."""
-        return vars(self)["_kept"].value
+        return vars(self)["_later"]()[self.name]
 
     def __reduce__(self) -> tuple[type[Tool], tuple[Any, ...]]:
         return Tool, (self.name, self.kind, self.schema, self.format, self.description, self.at)
