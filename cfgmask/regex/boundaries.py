@@ -18,6 +18,7 @@ from cfgmask.grammar.regex_tree import (
     MAX_CODE_POINT,
     Alternation,
     CharClass,
+    Complement,
     Concatenation,
     Intersection,
     KeySet,
@@ -29,7 +30,7 @@ from cfgmask.grammar.regex_tree import (
 from cfgmask.grammar.walk import fold, walk
 from cfgmask.limits import Limits
 from cfgmask.regex.algebra import RegexAlgebra
-from cfgmask.regex.trees import fold_tree
+from cfgmask.regex.trees import fold_tree, parts_of
 
 _ALL_BYTES = (1 << 256) - 1
 _NOT_EMPTY = Repetition(ANY_CHAR, 1, None)
@@ -153,8 +154,8 @@ class _Places:
                     self.occurrences.append(_Occurrence(None, _NOTHING))
                     continue
                 self._is_plain &= not expr.lazy and expr.max_tokens is None
-                start = fold_tree(expr.regex, starts, _start_of_tree)
-                length = fold_tree(expr.regex, lengths, _lengths_of_tree)
+                start = fold_tree(expr.regex, starts, _start_of_tree, _not_complemented)
+                length = fold_tree(expr.regex, lengths, _lengths_of_tree, _not_complemented)
                 self.occurrences.append(_Occurrence(expr.regex, start, length))
 
     def _update_starts(self) -> bool:
@@ -304,6 +305,11 @@ class _Search:
         if key not in self._answers:
             self._answers[key] = not self._algebra.is_empty(texts)
         return self._answers[key]
+
+
+def _not_complemented(tree: RegexTree) -> tuple[RegexTree, ...]:
+    """The trees right below a tree; not those of complements, of which nothing is told here, and which may be large."""
+    return () if isinstance(tree, Complement) else parts_of(tree)
 
 
 def _start_of_tree(tree: RegexTree, parts: list[_Start]) -> _Start:

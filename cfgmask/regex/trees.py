@@ -24,10 +24,16 @@ def parts_of(tree: RegexTree) -> tuple[RegexTree, ...]:
     return (tree.body,) if isinstance(tree, (Repetition, Complement)) else ()
 
 
-def fold_tree(root: RegexTree, known: dict[int, _R], combine: Callable[[RegexTree, list[_R]], _R]) -> _R:
+def fold_tree(
+    root: RegexTree,
+    known: dict[int, _R],
+    combine: Callable[[RegexTree, list[_R]], _R],
+    parts_of: Callable[[RegexTree], tuple[RegexTree, ...]] = parts_of,
+) -> _R:
     """The value of a tree from the values of its parts, without recursion.
 
-    known  values by identity, of trees that stay alive; joined by those worked out here
+    known     values by identity, of trees that stay alive; joined by those worked out here
+    parts_of  those whose values matter
     """
     pending = [root]
     while pending:

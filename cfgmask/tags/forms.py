@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cfgmask import _core, json_schema
+from cfgmask import json_schema
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import GrammarIR, Part, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
@@ -19,6 +19,9 @@ from cfgmask.tags.nodes import Schema
 from cfgmask.tags.problems import placed
 from cfgmask.tags.spelling import token_set
 from cfgmask.tags.token_ids import NO_TOKENS, TokenIds
+
+if TYPE_CHECKING:
+    from cfgmask import _core
 
 FORMS = ("json", *OBJECT_FORMS)
 """The names of all forms; those that xgrammar gives the `style` of a schema are among them."""

@@ -65,10 +65,10 @@ class Shadows:
         self._needs_longest: list[str | None] = []
         self._needs_complete = False
 
-    def json(self, start: str, names: Iterable[str], schema: Any) -> None:
-        """Note a value of a JSON Schema. `names` are those of all of its rules."""
+    def json(self, start: str, names: Iterable[str], type: Any) -> None:
+        """Note a value of a JSON Schema, of which `type` says so. `names` are those of all of its rules."""
         self.opaque(start, names)
-        self.bodies[start] = self._json(_kinds(schema))
+        self.bodies[start] = self._json(_kinds(type))
 
     def _json(self, kinds: frozenset[str]) -> ir.Expr:
         name = "%json " + " ".join(sorted(kinds))
@@ -84,10 +84,11 @@ class Shadows:
         """Expressions for the slots of rows: one for the names of all tools, one for all their arguments."""
         if rows not in self._slots:
             name = f"%texts {node.marks[0]}"
-            self._texts.setdefault(name, []).extend(text.encode() for text, _ in node.rows)
-            kinds = frozenset[str]().union(*(_kinds(value.schema) for _, value in node.rows))
-            is_json = node.rows[0][1].form == "json"
-            self._slots[rows] = {"text": ir.RuleRef(name), "part": self._json(kinds) if is_json else _NOTHING}
+            self._texts.setdefault(name, []).extend(text.encode() for text in node.rows.texts)
+            part: ir.Expr = _NOTHING
+            if node.rows.node(0).form == "json":
+                part = self._json(frozenset[str]().union(*map(_kinds, node.rows.types())))
+            self._slots[rows] = {"text": ir.RuleRef(name), "part": part}
         return self._slots[rows]
 
     def bare(self, body: ir.Expr) -> ir.Expr:
@@ -246,9 +247,8 @@ def _shape(expr: ir.Expr, alias: dict[str, object], found: dict[str, ir.Expr]) -
 _ALL_KINDS = frozenset(("array", "boolean", "null", "number", "object", "string"))
 
 
-def _kinds(schema: Any) -> frozenset[str]:
+def _kinds(kinds: Any) -> frozenset[str]:
     """The types of values that a schema may allow, as far as its `type` tells."""
-    kinds = schema.get("type") if isinstance(schema, dict) else None
     named = {kinds} if isinstance(kinds, str) else kinds if isinstance(kinds, list) else _ALL_KINDS
     return frozenset("number" if kind == "integer" else str(kind) for kind in named) & _ALL_KINDS or _ALL_KINDS
 

@@ -22,6 +22,7 @@ from cfgmask.tags import free_text, nodes
 from cfgmask.tags.forms import FORMS, schema_part, schema_rules, with_ids
 from cfgmask.tags.joints import Joints, Shadows, joints_of, with_joints
 from cfgmask.tags.problems import TagProblems
+from cfgmask.tags.rows import RowValues, are_plain
 from cfgmask.tags.spelling import Run, Spelled, spelled, token_set, trailing_space
 from cfgmask.tags.token_ids import NO_TOKENS, TokenIds
 
@@ -50,6 +51,7 @@ def lower(
     limits: Limits = DEFAULT_LIMITS,
     parts: bool = False,
     known: Mapping[int, ir.Part] = MappingProxyType({}),
+    rows: RowValues | None = None,
     held_for: Callable[[nodes.Schema], bytes | None] = _any_bytes,
 ) -> ir.GrammarIR:
     """The grammar of the texts of a node.
@@ -58,11 +60,12 @@ def lower(
     joints    how texts are cut into lexemes; None: as `joints_for` says
     parts     whether schemas become parts where the core reads them
     known     parts of some schemas, by the identity of their nodes
+    rows      the rows of some `Each`, if they are parts
     held_for  the bytes that the values of a schema may consist of, ascending, with which it becomes no part; None: any
     Errors: GrammarError with every problem, each at the place of its node.
     Cost: linear, but for the joints and what the schemas take.
     """
-    lowering = _Lowering(ids, limits, parts, known, held_for)
+    lowering = _Lowering(ids, limits, parts, known, rows, held_for)
     grammar = lowering.grammar(root)
     return with_joints(grammar, lowering.shadows, joints or lowering.joints(grammar))
 
@@ -72,7 +75,7 @@ def joints_for(root: nodes.Content, *, limits: Limits = DEFAULT_LIMITS) -> Joint
 
     Errors: as `lower`. Cost: that of lowering, and what grows with the pairs of texts that can begin at one place.
     """
-    lowering = _Lowering(NO_TOKENS, limits, True, MappingProxyType({}), _any_bytes)
+    lowering = _Lowering(NO_TOKENS, limits, True, MappingProxyType({}), None, _any_bytes)
     return lowering.joints(lowering.grammar(root))
 
 
@@ -98,9 +101,11 @@ class _Lowering:
         limits: Limits,
         parts: bool,
         known: Mapping[int, ir.Part],
+        rows: RowValues | None,
         held_for: Callable[[nodes.Schema], bytes | None],
     ) -> None:
         self._ids = ids
+        self._row_values = rows
         self._held_for = held_for
         self._known = known
         self._parts = parts
@@ -112,6 +117,7 @@ class _Lowering:
         self._names: dict[str, int] = {}
         # Many tools have the same texts around what differs.
         self._spelled: dict[nodes.Spelling, ir.Expr] = {}
+        self._bodies: dict[tuple[object, ...], RegexTree] = {}
         # By what they were made of: tools share their schemas, and a tag may be lowered in two places.
         self._known_rows: dict[int, tuple[ir.Rows | None, _TextsAndValues]] = {}
         self._embedded: dict[int, tuple[nodes.Schema | nodes.Inner, str]] = {}
@@ -249,7 +255,7 @@ class _Lowering:
         if isinstance(node, nodes.OtherTokens) or (node.max_tokens is not None and not self._is_by_id(end)):
             # The limit is on the free text alone.
             return _sequence([self._open(node, stops, around, mark), self._spell(end)])
-        own = free_text.body(node)
+        own = self._body(node)
         every = [way for stop in dict.fromkeys(stops) for way in self._ways(stop) if not way.is_empty]
         ways: list[ir.Expr] = []
         for way in self._ways(end):
@@ -271,8 +277,16 @@ class _Lowering:
         if isinstance(node, nodes.OtherTokens):
             return self._marked(self._others(node, stops), mark)
         every = [way for stop in dict.fromkeys(stops) for way in self._ways(stop) if not way.is_empty]
-        regex = free_text.without(free_text.body(node), every, around.after)
+        regex = free_text.without(self._body(node), every, around.after)
         return self._marked(_terminal(regex, "text", node.max_tokens, None), mark)
+
+    def _body(self, node: nodes.FreeText) -> RegexTree:
+        """Texts of a node by itself. The core reads what is one tree once."""
+        key = (node.excludes, id(node.matching), node.max_tokens, node.max_chars)
+        known = self._bodies.get(key)
+        if known is None:
+            known = self._bodies[key] = free_text.body(node)
+        return known
 
     def _marked(self, expr: ir.Expr, mark: str | None) -> ir.Expr:
         return expr if mark is None else ir.RuleRef(self.rule(mark, expr, mark))
@@ -424,29 +438,36 @@ class _Lowering:
         known = self._known_rows.get(id(node.rows))
         if known is not None:
             return known
-        # Most names hold no special token: all are looked at together.
-        text = "\n".join(text for text, _ in node.rows)
-        are_plain = self._ids.split(text) == [text]
-        parts = self._parts_of(node) if are_plain else {}
-        rows = [(one, parts[id(value)]) for one, value in node.rows if id(value) in parts]
-        others = tuple((one, value) for one, value in node.rows if id(value) not in parts)
-        found: ir.Rows | None = None
-        if rows:
-            number = str(len(self._known_rows) + 1)
-            found = _rows_of_parts(number, [one for one, _ in rows], tuple(part for _, part in rows), node.marks)
+        number = str(len(self._known_rows) + 1)
+        others: _TextsAndValues = ()
+        found = self._known_values(node, number)
+        if found is None:
+            found, others = self._rows_of_nodes(node, number)
+        if found is not None:
             self.shadows.rows(found, node)
         self._known_rows[id(node.rows)] = found, others
-        return self._known_rows[id(node.rows)]
+        return found, others
+
+    def _known_values(self, node: nodes.Each, name: str) -> ir.Rows | None:
+        """The rows, where it is known that the values of all are parts."""
+        values = self._row_values
+        if values is None or values.listed is not node.rows or not values.are_plain(self._ids):
+            return None
+        return None if self._held_for(node.rows.node(0)) is not None else values.rows(self._ids, name)
+
+    def _rows_of_nodes(self, node: nodes.Each, name: str) -> tuple[ir.Rows | None, _TextsAndValues]:
+        parts = self._parts_of(node) if are_plain(node.rows, self._ids) else {}
+        pairs = [*zip(node.rows.texts, node.rows.nodes(), strict=True)]
+        rows = [(one, parts[id(value)]) for one, value in pairs if id(value) in parts]
+        others = tuple((one, value) for one, value in pairs if id(value) not in parts)
+        texts, made = [one for one, _ in rows], tuple(part for _, part in rows)
+        return _rows_of_parts(name, texts, made, node.marks) if rows else None, others
 
     def _parts_of(self, node: nodes.Each) -> dict[int, ir.Part]:
         """The values of rows that are parts, by the identity of their nodes."""
-        values = [value for _, value in node.rows]
-        first = values[0]
-        are_alike = all(value.form == first.form and value.options is first.options for value in values)
-        if are_alike and self._held_for(first) is not None:
+        values = node.rows.nodes()
+        if self._held_for(values[0]) is not None:
             return {}
-        if not are_alike:
-            values = [value for value in values if self._held_for(value) is None]
         if all(id(value) in self._known for value in values):
             made = with_ids([self._known[id(value)] for value in values], values, self._limits, self._ids)
             return {id(value): part for value, part in zip(values, made, strict=True)}
@@ -479,7 +500,7 @@ class _Lowering:
             if part is not None:
                 start = self.rule(f"%part#{len(self._embedded) + 1}", part)
                 if node.form == "json":
-                    self.shadows.json(start, [start], node.schema)
+                    self.shadows.json(start, [start], node.type)
                 else:
                     self.shadows.opaque(start, [start])
                 return start
@@ -490,7 +511,7 @@ class _Lowering:
         self.problems.take(grammar.notes, node.at)
         start = include(grammar, self.rules, self.scopes)
         if node.form == "json":
-            self.shadows.json(start, [rule.name for rule in grammar.rules], node.schema)
+            self.shadows.json(start, [rule.name for rule in grammar.rules], node.type)
         else:
             self.shadows.opaque(start, [rule.name for rule in grammar.rules])
         return start

@@ -11,7 +11,7 @@ tag around it, goes up to the first place where one ends, and the white space of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -91,6 +91,11 @@ class Schema:
     options: JsonSchemaOptions = DEFAULTS
     at: str | None = field(default=None, compare=False)
     excludes: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> Any:
+        """What the schema says under `type`; None if it says nothing."""
+        return self.schema.get("type") if isinstance(self.schema, dict) else None
 
 
 class LaterSchema(Schema):
@@ -280,18 +285,35 @@ class Slot:
     at: str | None = field(default=None, compare=False)
 
 
+@dataclass(frozen=True, eq=False)
+class RowList:
+    """Texts, and a schema for each, which is made into a node when it is asked for.
+
+    node   the node of a schema by its number, the same whenever it is asked for
+    types  what the schemas say under `type`, each or together
+    """
+
+    texts: tuple[str, ...]
+    node: Callable[[int], Schema]
+    types: Callable[[], Iterable[Any]]
+
+    def nodes(self) -> list[Schema]:
+        """All nodes."""
+        return [self.node(number) for number in range(len(self.texts))]
+
+
 @dataclass(frozen=True)
 class Each:
     """Alternatives that differ in a text and a value, such as calls of many tools: `body` for each of the rows.
 
     body   a sequence with both slots, which are neither in tags nor in alternatives
     marks  the names under which the text and the value of a row are captured
-    rows   the same rows in several places are lowered once
+    rows   of schemas in one form, with the same options; the same in several places are lowered once
     """
 
     body: Sequence
     marks: tuple[str, str]
-    rows: tuple[tuple[str, Schema], ...] = field(hash=False)
+    rows: RowList = field(hash=False)
     at: str | None = field(default=None, compare=False)
 
     def spread(self, rows: tuple[tuple[str, Schema], ...]) -> Or:

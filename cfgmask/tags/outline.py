@@ -7,20 +7,20 @@ the one row that it was lowered with.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cfgmask.grammar.ir import GrammarIR, Part, Rows
+from cfgmask.grammar.ir import GrammarIR
 from cfgmask.grammar.variants import with_rows
-from cfgmask.limits import Limits
-from cfgmask.tags.forms import ReadSchemas, form_in
-from cfgmask.tags.nodes import Schema
+from cfgmask.tags.rows import RowValues
 from cfgmask.tags.tagged import Tagged
 from cfgmask.tags.token_ids import NO_TOKENS, Answers, TokenIds, ids_of
 
 if TYPE_CHECKING:
     from cfgmask.vocabulary import Vocabulary
+
+ROWS = "1"
+"""The name of the only rows of a grammar."""
 
 
 class Outline(Tagged):
@@ -31,40 +31,6 @@ class Outline(Tagged):
         if isinstance(ids, Answers):
             ids.forget()
         return made
-
-
-@dataclass(frozen=True, eq=False)
-class RowValues:
-    """Texts, and a schema for each that is a part.
-
-    marks  the names under which the text and the value of a row are captured
-    node   makes the node of a schema by its number
-    """
-
-    texts: tuple[str, ...]
-    read: ReadSchemas
-    marks: tuple[str, str]
-    node: Callable[[int], Schema]
-    limits: Limits
-
-    def are_plain(self, ids: TokenIds) -> bool:
-        """Whether no text holds the name of a special token."""
-        text = "\n".join(self.texts)
-        return ids.split(text) == [text]
-
-    def rows(self, ids: TokenIds) -> Rows:
-        """The rows as a vocabulary writes them."""
-        form, tokens = form_in(self.read.form, ids)
-        schemas = [schema for schema in self.read.schemas if schema is not None]
-        make_parts = partial(self._parts, ids)
-        return Rows("1", self.texts, schemas, self.read.may_be_empty, make_parts, self.marks, form, tokens)
-
-    def _parts(self, ids: TokenIds) -> tuple[Part, ...]:
-        parts = (
-            self.read.part(number, self.node(number), f"%row#{number}:", self.limits, ids)
-            for number in range(len(self.texts))
-        )
-        return tuple(part for part in parts if part is not None)
 
 
 class Filled:
@@ -87,11 +53,11 @@ class Filled:
     @cached_property
     def ir(self) -> GrammarIR:
         """The rules with all markers as text."""
-        return with_rows(self._outline.ir, self._values.rows(NO_TOKENS))
+        return with_rows(self._outline.ir, self._values.rows(NO_TOKENS, ROWS))
 
     def for_vocabulary(self, vocabulary: Vocabulary) -> GrammarIR:
         """The rules with the markers written as this vocabulary does; as of `Tagged`."""
         ids = ids_of(vocabulary)
         if not vocabulary.core.holds_every_byte or not self._values.are_plain(ids):
             return self._whole.for_vocabulary(vocabulary)
-        return with_rows(self._outline.for_vocabulary(vocabulary), self._values.rows(ids))
+        return with_rows(self._outline.for_vocabulary(vocabulary), self._values.rows(ids, ROWS))

@@ -14,6 +14,7 @@ from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags.joints import Joints
 from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import Content, Schema
+from cfgmask.tags.rows import RowValues
 from cfgmask.tags.token_ids import NO_TOKENS, Answers, TokenIds, ids_of
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Tagged:
         limits: Limits = DEFAULT_LIMITS,
         parts: bool = False,
         known: Mapping[int, Part] = MappingProxyType({}),
+        rows: RowValues | None = None,
         is_checked: bool = False,
     ) -> None:
         """Lower the content with its markers as text. Arguments and errors: those of `lower`.
@@ -44,6 +46,7 @@ class Tagged:
         """
         self._parts = parts
         self._known = known
+        self._rows = rows
         self._root = root
         self._joints = joints
         self._limits = limits
@@ -77,6 +80,7 @@ class Tagged:
             limits=self._limits,
             parts=self._parts,
             known=self._known,
+            rows=self._rows,
             held_for=held_for,
         )
 

@@ -47,7 +47,7 @@ from cfgmask.tags.nodes import (
     Piece,
     Regex,
     Repeat,
-    Schema,
+    RowList,
     Separated,
     Sequence,
     Slot,
@@ -57,7 +57,8 @@ from cfgmask.tags.nodes import (
     Text,
     Triggered,
 )
-from cfgmask.tags.outline import Filled, Outline, RowValues
+from cfgmask.tags.outline import Filled, Outline
+from cfgmask.tags.rows import RowValues
 from cfgmask.tags.tagged import Tagged
 from cfgmask.tools.answer import Answer
 from cfgmask.tools.choice import Choice, Mode
@@ -122,13 +123,13 @@ def lower_tools(
     """
     lowering = _Lowering(style, choice, reasoning, answer, options, limits, given)
     opening = opening_of(style, prompt)
-    if not _are_plain_functions(style, choice):
+    if _names_matter(style) or not _are_plain_functions(choice):
         return _lowered(lowering, opening, None, limits), tuple(lowering.notes)
     if answer.is_value:
         joints = _joints_for(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
         return _lowered(lowering, opening, joints, limits), tuple(lowering.notes)
     outline = _outline_for(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
-    values = lowering.row_values()
+    values = lowering.row_values
     if outline.grammar is None or values is None or lowering.problems:
         return _lowered(lowering, opening, outline.joints, limits), tuple(lowering.notes)
     # It is lowered as a whole where a vocabulary asks for more than other rows.
@@ -138,11 +139,11 @@ def lower_tools(
 
 def _lowered(lowering: _Lowering, opening: Opening, joints: Joints | None, limits: Limits) -> Tagged:
     """The grammar with all tools. Raises GrammarError, LimitExceeded."""
-    content = lowering.text(opening)
-    known = lowering.parts()
+    content, known = lowering.text(opening), lowering.parts()
     if lowering.problems:
         raise GrammarError(lowering.problems)
-    return Tagged(content, joints=joints, limits=limits, parts=True, known=known, is_checked=lowering.is_checked)
+    rows, is_checked = lowering.row_values, lowering.is_checked
+    return Tagged(content, joints=joints, limits=limits, parts=True, known=known, rows=rows, is_checked=is_checked)
 
 
 _WORD = r"[A-Za-z0-9_.-]+"
@@ -152,14 +153,17 @@ _ANY_TOOL = Tool("any")
 _ANY_ROW = Tool("any_tool", schema={"properties": {"a": {"type": "string"}}})
 
 
-def _are_plain_functions(style: Style, choice: Choice) -> bool:
-    """Whether the tools are functions of whatever names and arguments, where the rest does not depend on these."""
-    if not choice.tools or any(template.has("name") for template in style.begins):
+def _names_matter(style: Style) -> bool:
+    """Whether what is no call, or thinking, ends where a name begins a call."""
+    are_looked_for = style.thinking is not None or (style.has_free_answer and not style.whole_turn)
+    return are_looked_for and any(template.has("name") for template in style.begins)
+
+
+def _are_plain_functions(choice: Choice) -> bool:
+    """Whether the tools are functions, whose names are words."""
+    if not choice.tools or not all(tool.kind == "function" for tool in choice.tools):
         return False
-    if any("$name" in excluded for excluded in style.excludes):
-        return False
-    are_functions = all(tool.kind == "function" for tool in choice.tools)
-    return are_functions and _ARE_WORDS("".join([f"{tool.name}\n" for tool in choice.tools])) is not None
+    return _ARE_WORDS("".join([f"{tool.name}\n" for tool in choice.tools])) is not None
 
 
 @dataclass(frozen=True)
@@ -187,13 +191,13 @@ def _outline_for(
 ) -> _Outlined:
     """To look at 128 tools instead takes longer than all the rest of compiling them."""
     joints = _joints_for(style, mode, maximum, reasoning, answer, opening, limits)
-    if joints is None:
-        return _Outlined(None)
-    lowering = _Lowering(style, Choice(mode, (_ANY_ROW,), maximum), reasoning, answer, DEFAULTS, limits)
-    content, known = lowering.text(opening), lowering.parts()
-    if lowering.problems or lowering.row_values() is None:
+    if joints is None or any("$name" in excluded for excluded in style.excludes):
         return _Outlined(joints)
-    grammar = Outline(content, joints=joints, limits=limits, parts=True, known=known, is_checked=True)
+    lowering = _Lowering(style, Choice(mode, (_ANY_ROW,), maximum), reasoning, answer, DEFAULTS, limits)
+    content, rows = lowering.text(opening), lowering.row_values
+    if lowering.problems or rows is None:
+        return _Outlined(joints)
+    grammar = Outline(content, joints=joints, limits=limits, parts=True, rows=rows, is_checked=True)
     return _Outlined(joints, grammar, tuple(lowering.notes))
 
 
@@ -334,20 +338,22 @@ class _Lowering:
         return not any(tool.format.syntax == "lark" for tool in self._choice.tools)
 
     def parts(self) -> dict[int, Part]:
-        """The schemas that the core reads; records what is wrong with the others."""
-        return self._schemas.parts(self.problems)
-
-    def row_values(self) -> RowValues | None:
-        """The tools, if each is a row and the core reads the schemas of all."""
-        _, read = self._schemas.read(self._style.arguments)
-        if read is None or len(self._alike) < len(self._choice.tools) or None in read.schemas:
-            return None
-        marks = (NAME, self._arguments_mark)
-        return RowValues(tuple(self._alike), read, marks, self._schemas.node, self._limits)
+        """The schemas that the core reads, but for `row_values`; records what is wrong with the others."""
+        return self._schemas.parts(self.problems, () if self.row_values is None else set(self._alike.values()))
 
     @cached_property
-    def _alike_rows(self) -> tuple[tuple[str, Schema], ...]:
-        return tuple((name, self._schemas.node(number)) for name, number in self._alike.items())
+    def row_values(self) -> RowValues | None:
+        """The tools that differ in name and schema alone, if the core reads the schemas of all."""
+        numbers = list(self._alike.values())
+        read = self._schemas.read_together(numbers, self._style.arguments) if numbers else None
+        if read is None or None in read.schemas:
+            return None
+        return RowValues(self._alike_rows, read, (NAME, self._arguments_mark), self._limits)
+
+    @cached_property
+    def _alike_rows(self) -> RowList:
+        schemas, numbers = self._schemas, list(self._alike.values())
+        return RowList(tuple(self._alike), lambda n: schemas.node(numbers[n]), lambda: schemas.types(numbers))
 
     def _add(self, tool: Tool) -> None:
         """Note the arguments of a tool."""
@@ -617,7 +623,8 @@ class _Lowering:
 
     def _after_begin(self, template: Template, tool: Tool) -> Content:
         """The call of a tool from the first variable to the last one."""
-        name = Regex(parse_regex(_WORD), "NAME") if tool is _ANY_TOOL else Text(tool.name)
+        any_name = Regex(parse_regex(self._style.names or _WORD), "NAME")
+        name = any_name if tool is _ANY_TOOL else Text(tool.name)
         return self._from_name(template, Mark(NAME, name), self._arguments[tool.name])
 
     def _from_name(self, template: Template, name: Content, arguments: Content) -> Sequence:

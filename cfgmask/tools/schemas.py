@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic
@@ -27,7 +27,7 @@ class Schemas:
         self._forms: list[str] = []
         self._places: list[str] = []
         self._nodes: dict[int, Schema] = {}
-        self._read: dict[str, tuple[list[int], ReadSchemas | None]] = {}
+        self._read: dict[int, tuple[ReadSchemas, int] | None] = {}
 
     def add(self, schema: Any, form: str, at: str, later: Callable[[], Any] | None = None) -> int:
         """The number of a schema in a form, found at a place of the list of tools.
@@ -52,40 +52,43 @@ class Schemas:
             self._nodes[number] = known
         return known
 
-    def read(self, form: str) -> tuple[list[int], ReadSchemas | None]:
-        """The numbers of the schemas in a form, and what the core reads of them, without looking at them again.
+    def read_together(self, numbers: list[int], form: str) -> ReadSchemas | None:
+        """What the core reads of some schemas in a form, which are read once.
 
-        None where they take more than the limits allow, which has to be told with a place.
+        None where they take more than the limits allow: `parts` tells that with a place.
         """
-        if form not in self._read:
-            numbers = [number for number, one in enumerate(self._forms) if one == form]
-            try:
-                found = read_schemas([self._said[number] for number in numbers], form, self._options, self._limits)
-            except LimitExceeded:
-                found = None
-            self._read[form] = numbers, found
-            for number in numbers:
-                if self._later[number] is not None:
-                    self._said[number] = None
-        return self._read[form]
+        try:
+            found = read_schemas([self._said[number] for number in numbers], form, self._options, self._limits)
+        except LimitExceeded:
+            found = None
+        for i, number in enumerate(numbers):
+            self._read[number] = None if found is None else (found, i)
+            if self._later[number] is not None:
+                # What else was said may change.
+                self._said[number] = {"type": _type_of(self._said[number])}
+        return found
 
-    def parts(self, problems: list[Diagnostic]) -> dict[int, Part]:
+    def types(self, numbers: Iterable[int]) -> list[Any]:
+        """What schemas say under `type`."""
+        return [_type_of(self._said[number]) for number in numbers]
+
+    def parts(self, problems: list[Diagnostic], besides: Collection[int] = ()) -> dict[int, Part]:
         """The schemas that the core reads, by the identity of their nodes; adds what is wrong with the others.
 
+        besides  the numbers of schemas that the core has read, of which no parts are made
         Raises LimitExceeded with the place of a schema.
         """
-        parts: dict[int, Part | None] = {}
         for form in dict.fromkeys(self._forms):
-            numbers, read = self.read(form)
-            if read is not None:
-                for i, number in enumerate(numbers):
-                    parts[number] = read.part(i, self.node(number), _name(number), self._limits, NO_TOKENS)
+            numbers = [number for number, one in enumerate(self._forms) if one == form and number not in self._read]
+            self.read_together(numbers, form)
         found: dict[int, Part] = {}
         for number in range(len(self._said)):
-            node = self.node(number)
-            part = parts.get(number)
+            if number in besides:
+                continue
+            node, name, read = self.node(number), f"%tool#{number}:", self._read[number]
+            part = None if read is None else read[0].part(read[1], node, name, self._limits, NO_TOKENS)
             try:
-                part = part or schema_part(node, _name(number), self._limits, NO_TOKENS)
+                part = part or schema_part(node, name, self._limits, NO_TOKENS)
                 if part is None:
                     schema_rules(node, "", self._limits, NO_TOKENS)
                 else:
@@ -105,5 +108,5 @@ class Schemas:
         return LimitExceeded(error.limit, error.value, detail)
 
 
-def _name(number: int) -> str:
-    return f"%tool#{number}:"
+def _type_of(schema: Any) -> Any:
+    return schema.get("type") if isinstance(schema, dict) else None
