@@ -80,7 +80,7 @@ def compile(
     if isinstance(grammar, Grammar) and grammar._ends is not None:
         ids = ids_of(vocabulary)
         remember_last_tokens(compiled, {i for text in grammar._ends for i in ids.last(text)})
-        remember_names(compiled, vocabulary.special_tokens)
+        remember_names(compiled, vocabulary)
     remember_encoder(compiled, vocabulary)
     remember_source(compiled, grammar, vocabulary, limits, shard)
     if isinstance(grammar, Grammar):

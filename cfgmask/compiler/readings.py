@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -12,8 +12,10 @@ from cfgmask.compiler.named_ends import last_tokens
 if TYPE_CHECKING:
     from cfgmask.values import Parser
     from cfgmask.values.reading import Reading
+    from cfgmask.vocabulary import Vocabulary
 
 _names: WeakKeyDictionary[CompiledGrammar, dict[int, bytes]] = WeakKeyDictionary()
+_names_in: WeakKeyDictionary[Vocabulary, dict[int, bytes]] = WeakKeyDictionary()
 _readings: WeakKeyDictionary[CompiledGrammar, Callable[[], Reading]] = WeakKeyDictionary()
 
 
@@ -23,10 +25,14 @@ def remember_reading(compiled: CompiledGrammar, reading: Callable[[], Reading] |
         _readings[compiled] = reading
 
 
-def remember_names(compiled: CompiledGrammar, special_tokens: Mapping[str, int]) -> None:
+def remember_names(compiled: CompiledGrammar, vocabulary: Vocabulary) -> None:
     """Keep what is read for special tokens without text, which markers in the arguments of tools may be."""
-    text = compiled.vocabulary.text
-    _names[compiled] = {i: name.encode(errors="replace") for name, i in special_tokens.items() if not text(i)}
+    found = _names_in.get(vocabulary)
+    if found is None:
+        text, special_tokens = vocabulary.core.text, vocabulary.special_tokens
+        found = {i: name.encode(errors="replace") for name, i in special_tokens.items() if not text(i)}
+        _names_in[vocabulary] = found
+    _names[compiled] = found
 
 
 def names_of(compiled: CompiledGrammar) -> dict[int, bytes]:
