@@ -17,7 +17,7 @@ from cfgmask.grammar.parts import expanded, parts_of
 from cfgmask.json_schema.forms import FORMS
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.tags.lower import lower
-from cfgmask.tags.nodes import Each, Marker, Schema, Sequence, Slot, Text
+from cfgmask.tags.nodes import Each, Marker, RowList, Schema, Sequence, Slot, Text
 from cfgmask.tags.token_ids import NO_TOKENS, ids_of
 from tests.json_schema.random_schemas import SCHEMAS as RANDOM
 
@@ -395,7 +395,9 @@ def test_canonical_strings(form: str) -> None:
 def test_rows() -> None:
     """Variants are alternatives, whether some of their values are parts or not."""
     values = [*SCHEMAS.values(), *EAGER.values()]
-    kept = tuple((f"n{i}", Schema(value, "qwen_xml")) for i, value in enumerate(values))
+    schemas = [Schema(value, "qwen_xml") for value in values]
+    names = tuple(f"n{i}" for i in range(len(values)))
+    kept = RowList(names, schemas.__getitem__, lambda: [schema.type for schema in schemas])
     node = Each(Sequence((Marker("<|sep|>"), Slot("text"), Text(">"), Slot("value"), Text("</f>"))), ("n", "v"), kept)
     for vocabulary in (WITHOUT, WITH):
         assert compare(lower(node, ids=ids_of(vocabulary), parts=True), vocabulary, 5, 12, 60)

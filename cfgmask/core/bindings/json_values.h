@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "schema/json_document.h"
+#include "util/hash_table.h"
 #include "util/pause.h"
 
 namespace cfgmask {
@@ -24,11 +24,17 @@ class JsonValues {
   // one value. Linear. Other threads may run meanwhile (bindings/long_call.h); where they change what is read, the
   // document has some of it, or there is none.
   static std::optional<JsonDocument> document(nb::handle value, uint64_t max_depth) {
-    JsonValues values(max_depth);
+    JsonDocument made;
+    if (!read(value, max_depth, made)) return std::nullopt;
+    return made;
+  }
+
+  // The same into an empty document, which has some of the value where this is false.
+  static bool read(nb::handle value, uint64_t max_depth, JsonDocument& document) {
+    JsonValues values(max_depth, document);
     const auto root = values.value(value.ptr(), 0);
-    if (!root) return std::nullopt;
-    values.document_.set_root(*root);
-    return std::move(values.document_);
+    if (root) document.set_root(*root);
+    return root.has_value();
   }
 
   // Of a text. As above.
@@ -40,7 +46,7 @@ class JsonValues {
  private:
   using Kind = JsonDocument::Kind;
 
-  explicit JsonValues(uint64_t max_depth) : max_depth_(max_depth) {}
+  JsonValues(uint64_t max_depth, JsonDocument& document) : max_depth_(max_depth), document_(document) {}
 
   std::optional<JsonId> value(PyObject* value, uint64_t depth) {
     Pause::tick();
@@ -54,10 +60,13 @@ class JsonValues {
     }
     if (PyLong_CheckExact(value) || PyFloat_CheckExact(value)) return number(value);
     if (!PyDict_CheckExact(value) && !PyList_CheckExact(value)) return std::nullopt;
-    const auto known = known_.find(value);
-    if (known != known_.end()) return known->second.second;
+    const auto place = reinterpret_cast<uintptr_t>(value);
+    if (const auto known = known_.find(place)) return JsonId(*known);
     const auto found = PyDict_CheckExact(value) ? object(value, depth) : array(value, depth);
-    if (found) known_.emplace(value, std::pair(nb::borrow(value), *found));
+    if (found) {
+      known_.insert(place, found->value);
+      kept_.push_back(nb::borrow(value));
+    }
     return found;
   }
 
@@ -85,7 +94,7 @@ class JsonValues {
   }
 
   std::optional<JsonId> object(PyObject* value, uint64_t depth) {
-    std::vector<JsonDocument::Member> members;
+    const size_t first = members_.size();
     PyObject *key = nullptr, *held = nullptr;
     const Py_ssize_t size = PyDict_GET_SIZE(value);
     for (Py_ssize_t at = 0; PyDict_Next(value, &at, &key, &held) != 0;) {
@@ -93,25 +102,33 @@ class JsonValues {
       const auto name = PyUnicode_CheckExact(key) ? text(key) : std::nullopt;
       const auto found = name ? this->value(held, depth + 1) : std::nullopt;
       if (!found || PyDict_GET_SIZE(value) != size) return std::nullopt;
-      members.push_back({document_.key(*name), *found});
+      members_.push_back({document_.key(*name), *found});
     }
-    return document_.add_object(members);
+    const auto found = document_.add_object(std::span(members_).subspan(first));
+    members_.resize(first);
+    return found;
   }
 
   std::optional<JsonId> array(PyObject* value, uint64_t depth) {
-    std::vector<JsonId> items;
+    const size_t first = items_.size();
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(value); ++i) {
       const nb::object kept = nb::borrow(PyList_GET_ITEM(value, i));
       const auto found = this->value(kept.ptr(), depth + 1);
       if (!found) return std::nullopt;
-      items.push_back(*found);
+      items_.push_back(*found);
     }
-    return document_.add_array(items);
+    const JsonId found = document_.add_array(std::span(items_).subspan(first));
+    items_.resize(first);
+    return found;
   }
 
   uint64_t max_depth_;
-  JsonDocument document_;
-  std::unordered_map<PyObject*, std::pair<nb::object, JsonId>> known_;  // kept alive, so that no other has its place
+  JsonDocument& document_;
+  HashTable known_;               // by place
+  std::vector<nb::object> kept_;  // these, so that no other has its place
+  // Of the objects and arrays that are not read to their ends yet.
+  std::vector<JsonDocument::Member> members_;
+  std::vector<JsonId> items_;
 };
 
 }  // namespace cfgmask

@@ -5,6 +5,7 @@
 
 #include "schema/plain_pattern.h"
 #include "util/pause.h"
+#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t kMaxNumber = 100;
 constexpr size_t kMaxExponent = 2;
 constexpr size_t kBlock = size_t{1} << 14;
+
+uint32_t hash_of(std::string_view key) { return static_cast<uint32_t>(text_hash(key)); }
 
 bool is_digit(char c) { return '0' <= c && c <= '9'; }
 
@@ -201,6 +204,23 @@ class JsonParser {
   std::vector<JsonId> items_;
 };
 
+void JsonDocument::clear() {
+  nodes_.clear();
+  texts_.clear();
+  items_.clear();
+  members_.clear();
+  keys_.clear();
+  key_ids_.clear();
+  last_object_with_.clear();
+  n_objects_ = 0;
+  if (!blocks_.empty()) {
+    blocks_.resize(1);
+    free_ = blocks_[0].get();
+    n_free_ = kBlock;  // at least
+  }
+  root_ = {};
+}
+
 std::optional<JsonDocument> JsonDocument::parse(std::string_view text, uint64_t max_depth) {
   JsonDocument document;
   const std::string_view kept = document.kept(text);
@@ -232,12 +252,17 @@ JsonId JsonDocument::add_text(Kind kind, std::string_view kept) {
 }
 
 uint32_t JsonDocument::kept_key(std::string_view kept) {
-  const auto [at, is_new] = key_ids_.try_emplace(kept, static_cast<uint32_t>(keys_.size()));
-  if (is_new) {
-    keys_.push_back(kept);
-    last_object_with_.push_back(0);
-  }
-  return at->second;
+  const uint32_t hash = hash_of(kept);
+  const auto found = find_key(kept, hash);
+  return found ? *found : new_key(kept, hash);
+}
+
+uint32_t JsonDocument::new_key(std::string_view kept, uint32_t hash) {
+  const auto made = static_cast<uint32_t>(keys_.size());
+  keys_.push_back(kept);
+  last_object_with_.push_back(0);
+  key_ids_.insert(hash, made);
+  return made;
 }
 
 JsonId JsonDocument::add(Kind constant) { return new_node({constant, 0, 0}); }
@@ -247,8 +272,9 @@ JsonId JsonDocument::add_number(std::string_view text) { return add_text(Kind::k
 JsonId JsonDocument::add_string(std::string_view text) { return add_text(Kind::kString, kept(text)); }
 
 uint32_t JsonDocument::key(std::string_view text) {
-  const auto found = find_key(text);
-  return found ? *found : kept_key(kept(text));
+  const uint32_t hash = hash_of(text);
+  const auto found = find_key(text, hash);
+  return found ? *found : new_key(kept(text), hash);
 }
 
 JsonId JsonDocument::add_array(std::span<const JsonId> items) {
@@ -267,9 +293,10 @@ std::optional<JsonId> JsonDocument::add_object(std::span<const Member> members) 
   return new_node({Kind::kObject, first, static_cast<uint32_t>(members.size())});
 }
 
-std::optional<uint32_t> JsonDocument::find_key(std::string_view text) const {
-  const auto found = key_ids_.find(text);
-  return found == key_ids_.end() ? std::nullopt : std::optional(found->second);
+std::optional<uint32_t> JsonDocument::find_key(std::string_view text) const { return find_key(text, hash_of(text)); }
+
+std::optional<uint32_t> JsonDocument::find_key(std::string_view text, uint32_t hash) const {
+  return key_ids_.find(hash, [&](uint32_t key) { return keys_[key] == text; });
 }
 
 std::optional<JsonId> JsonDocument::member(JsonId object, std::string_view key) const {

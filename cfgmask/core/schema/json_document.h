@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include "util/hash_table.h"
 #include "util/ids.h"
-#include "util/text_hash.h"
 
 namespace cfgmask {
 
@@ -32,6 +32,9 @@ class JsonDocument {
   JsonDocument() = default;
   JsonDocument(JsonDocument&&) = default;
   JsonDocument& operator=(JsonDocument&&) = default;
+
+  // Forgets all values and keys, and keeps memory for as many: many small documents are read one after the other.
+  void clear();
 
   // nullopt for a text that is no JSON, nests deeper, has a key twice in an object or half of a surrogate pair, or a
   // number so long that it has to be read with care. Valid UTF-8 is not checked. Linear.
@@ -77,13 +80,15 @@ class JsonDocument {
   std::string_view kept(std::string_view text);
   JsonId add_text(Kind kind, std::string_view kept);
   uint32_t kept_key(std::string_view kept);
+  uint32_t new_key(std::string_view kept, uint32_t hash);
+  std::optional<uint32_t> find_key(std::string_view text, uint32_t hash) const;
 
   std::vector<Node> nodes_;
   std::vector<std::string_view> texts_;
   std::vector<JsonId> items_;
   std::vector<Member> members_;
   std::vector<std::string_view> keys_;
-  TextMap<std::string_view, uint32_t> key_ids_;
+  HashIndex key_ids_;
   std::vector<uint32_t> last_object_with_;  // by key, to find those that stand twice
   uint32_t n_objects_ = 0;
   // Blocks of characters, of which the last one has some left. Views lead into them, so they never move.

@@ -635,6 +635,7 @@ void PlainSchema::find_orders() {
   for (uint32_t i = 0; i < values_.size(); ++i) {
     if (values_[i].alternatives.size() > 1) unions_.push_back(PlainValueId(i));
   }
+  if (unions_.empty()) return;
   const auto n = static_cast<uint32_t>(unions_.size());
   const Lists edges(n, [&](const auto& add) {
     for (uint32_t i = 0; i < n; ++i) {
