@@ -225,8 +225,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   layout.ignored_name = "blanks";
   layout.ignore_once = true;
   layout.has_any_order = has_any_order;
-  return PlainSchemaParts{std::make_shared<const PlainSchema>(*std::move(found)),
-                          std::make_shared<const PlainLayout>(std::move(layout))};
+  return PlainSchemaParts{std::move(found), std::make_shared<const PlainLayout>(std::move(layout))};
 }
 
 std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, VocabularyStores& stores,

@@ -25,15 +25,22 @@ class JsonValues {
   // document has some of it, or there is none.
   static std::optional<JsonDocument> document(nb::handle value, uint64_t max_depth) {
     JsonDocument made;
-    if (!read(value, max_depth, made)) return std::nullopt;
+    if (!JsonValues(max_depth, made).read(value)) return std::nullopt;
     return made;
   }
 
-  // The same into an empty document, which has some of the value where this is false.
-  static bool read(nb::handle value, uint64_t max_depth, JsonDocument& document) {
-    JsonValues values(max_depth, document);
-    const auto root = values.value(value.ptr(), 0);
-    if (root) document.set_root(*root);
+  // For many values, one after the other, in one document.
+  JsonValues(uint64_t max_depth, JsonDocument& document) : max_depth_(max_depth), document_(document) {}
+
+  // Puts a value in place of what the document has; some of it where this is false. As `document`.
+  bool read(nb::handle value) {
+    document_.clear();
+    known_.clear();
+    kept_.clear();
+    members_.clear();
+    items_.clear();
+    const auto root = this->value(value.ptr(), 0);
+    if (root) document_.set_root(*root);
     return root.has_value();
   }
 
@@ -45,8 +52,6 @@ class JsonValues {
 
  private:
   using Kind = JsonDocument::Kind;
-
-  JsonValues(uint64_t max_depth, JsonDocument& document) : max_depth_(max_depth), document_(document) {}
 
   std::optional<JsonId> value(PyObject* value, uint64_t depth) {
     Pause::tick();

@@ -18,10 +18,25 @@ std::string pointer_of(const std::string& name) { return name.substr(std::min<si
 
 }  // namespace
 
+// A limit that the answers cross is met where they are asked for.
+template <class Ask, class... Question>
+auto PlainReading::placed(const Ask& ask, const Question&... question) const {
+  try {
+    return ask(question...);
+  } catch (const LimitExceeded& crossed) {
+    throw SchemaLimitExceeded(crossed.limit().c_str(), crossed.value(), pointer_of(algebra_.place()));
+  }
+}
+
 PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
                            uint64_t max_nesting, uint64_t max_rules)
     : document_(document),
-      questions_(with_places(questions)),
+      // Most schemas ask nothing: what is small enough to be copied without memory of its own is handed on.
+      questions_{[&](const auto& schema) { return placed(questions.numbers, schema); },
+                 [&](auto folding, bool only_ascii) { return placed(questions.alike, folding, only_ascii); },
+                 [&](const auto& name) { return questions.format(name); },
+                 [&](const auto& name) { return placed(questions.properties, name); },
+                 [&](const auto& uri, const auto& around) { return questions.drafts(uri, around); }},
       max_nesting_(max_nesting),
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
@@ -36,22 +51,7 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
   around_ = context(reader, declared ? std::optional(text(*declared)) : std::nullopt, false);
 }
 
-// A limit that the answers cross is met where they are asked for.
-PlainQuestions PlainReading::with_places(PlainQuestions questions) const {
-  const auto placed = [this](auto ask) {
-    return [this, ask = std::move(ask)](const auto&... question) {
-      try {
-        return ask(question...);
-      } catch (const LimitExceeded& crossed) {
-        throw SchemaLimitExceeded(crossed.limit().c_str(), crossed.value(), pointer_of(algebra_.place()));
-      }
-    };
-  };
-  return {placed(std::move(questions.numbers)), placed(std::move(questions.alike)), std::move(questions.format),
-          placed(std::move(questions.properties)), std::move(questions.drafts)};
-}
-
-PlainSchema PlainReading::read() {
+std::shared_ptr<PlainSchema> PlainReading::read() {
   const JsonId root = document_.root();
   require(!is_object(root) || !document_.member(root, "x-guidance"));
   schema_.set_root(value(root, "#", 0));
@@ -65,7 +65,7 @@ PlainSchema PlainReading::read() {
     if (value.object && schema_.is_live(PlainValueId(i))) require(may_come_in_any_order(*value.object));
   }
   schema_.finish_adding();
-  return std::move(schema_);
+  return made_;
 }
 
 // Whether keys that meet its witnesses never run out, whatever was written of an object and in whichever order.
@@ -158,6 +158,7 @@ PlainReading::Context* PlainReading::context(const PlainReader& reader, std::opt
   contexts_.push_back({&reader, uri, identified});
   Context& made = contexts_.back();
   made.known.resize(document_.n_values());
+  made.codes.reserve(document_.n_keys());
   for (size_t key = 0; key < document_.n_keys(); ++key) {
     const auto code = reader.codes_.find(std::string(document_.key_text(static_cast<uint32_t>(key))));
     made.codes.push_back(code == reader.codes_.end() ? std::nullopt : std::optional(code->second));
@@ -536,12 +537,12 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
   codes_["$schema"] = kDialect;
 }
 
-std::optional<PlainSchema> PlainReader::read(const JsonDocument& document, const PlainQuestions& questions,
-                                             uint64_t max_nesting, uint64_t max_rules) const {
+std::shared_ptr<PlainSchema> PlainReader::read(const JsonDocument& document, const PlainQuestions& questions,
+                                               uint64_t max_nesting, uint64_t max_rules) const {
   try {
     return PlainReading(*this, document, questions, max_nesting, max_rules).read();
   } catch (const PlainReading::NotPlain&) {
-    return std::nullopt;
+    return nullptr;
   } catch (const PlainAlgebra::TooMuchWork& much) {
     throw SchemaLimitExceeded("max_rules", max_rules, pointer_of(much.name));
   }

@@ -70,10 +70,10 @@ class PlainReader {
               NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt,
               bool has_any_order = false);
 
-  // Of a document whose root is in this dialect. nullopt for a schema that is not plain. Throws SchemaLimitExceeded
+  // Of a document whose root is in this dialect. Null for a schema that is not plain. Throws SchemaLimitExceeded
   // (max_rules), and what the answers throw. Linear.
-  std::optional<PlainSchema> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
-                                  uint64_t max_rules) const;
+  std::shared_ptr<PlainSchema> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
+                                    uint64_t max_rules) const;
 
  private:
   friend class PlainReading;

@@ -31,11 +31,12 @@ class PlainReading {
  public:
   using NotPlain = PlainAlgebra::NotPlain;
 
+  // All of these outlive the reading.
   PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
                uint64_t max_nesting, uint64_t max_rules);
 
   // Throws NotPlain, LimitExceeded.
-  PlainSchema read();
+  std::shared_ptr<PlainSchema> read();
 
  private:
   using Json = JsonDocument::Kind;
@@ -274,7 +275,8 @@ class PlainReading {
   // Those scalars as a schema.
   std::string question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
                        const std::vector<JsonId>& listed) const;
-  PlainQuestions with_places(PlainQuestions questions) const;
+  template <class Ask, class... Question>
+  auto placed(const Ask& ask, const Question&... question) const;
   // The terminal of the scalars of a schema, as JSON text, the same for the same schema.
   std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
 
@@ -284,7 +286,8 @@ class PlainReading {
   uint64_t max_depth_;
   uint64_t max_rules_;
   uint64_t n_steps_ = 0;
-  PlainSchema schema_;
+  std::shared_ptr<PlainSchema> made_ = std::make_shared<PlainSchema>();
+  PlainSchema& schema_ = *made_;
   CharacterProperties properties_;
   StringConditions strings_;
   KeyConditions keys_;
