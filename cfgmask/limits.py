@@ -46,7 +46,7 @@ class Limits:
     max_search_steps: int = 200_000
     max_rules: int = 2_000_000
     max_items: int = 100_000
-    max_item_sets: int = 4_000_000
+    max_item_sets: int = 2_000_000
     max_capture_bytes: int = 256 * 1024 * 1024
     mask_cache_bytes: int = 256 * 1024 * 1024
     shared_cache_bytes: int = 256 * 1024 * 1024

@@ -15,7 +15,7 @@ struct Limits {
   uint64_t max_search_steps = 200'000;
   uint64_t max_rules = 2'000'000;
   uint64_t max_items = 100'000;
-  uint64_t max_item_sets = 4'000'000;
+  uint64_t max_item_sets = 2'000'000;
   uint64_t max_capture_bytes = 256ULL << 20;
   uint64_t mask_cache_bytes = 256ULL << 20;
   uint64_t shared_cache_bytes = 256ULL << 20;
