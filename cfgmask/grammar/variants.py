@@ -39,7 +39,7 @@ def with_rows(grammar: GrammarIR, rows: Rows) -> GrammarIR:
 
 
 def _with_variants(grammar: GrammarIR, combine: Callable[[Expr, list[Expr]], Expr]) -> tuple[Rule, ...]:
-    """The rules, of which those with variants are combined anew."""
+    """The rules; the bodies of those with variants are folded with `combine`."""
 
     def combined(rule: Rule) -> Rule:
         has_variants = any(isinstance(expr, Variants) for expr in walk(rule.body))

@@ -308,7 +308,7 @@ class _Search:
 
 
 def _not_complemented(tree: RegexTree) -> tuple[RegexTree, ...]:
-    """The trees right below a tree; not those of complements, of which nothing is told here, and which may be large."""
+    """The trees right below a tree, but for the body of a complement, which may be large and is not used here."""
     return () if isinstance(tree, Complement) else parts_of(tree)
 
 

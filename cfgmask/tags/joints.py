@@ -66,7 +66,7 @@ class Shadows:
         self._needs_complete = False
 
     def json(self, start: str, names: Iterable[str], type: Any) -> None:
-        """Note a value of a JSON Schema, of which `type` says so. `names` are those of all of its rules."""
+        """Note a value of a JSON Schema whose keyword `type` has this value. `names` are those of all of its rules."""
         self.opaque(start, names)
         self.bodies[start] = self._json(_kinds(type))
 

@@ -76,6 +76,11 @@ Spelling: TypeAlias = tuple[Piece, ...]
 # ---- Content ----
 
 
+def type_of(schema: Any) -> Any:
+    """The value of the keyword `type` in a schema; None if there is none."""
+    return schema.get("type") if isinstance(schema, dict) else None
+
+
 @dataclass(frozen=True)
 class Schema:
     """A value that a JSON Schema allows.
@@ -94,8 +99,8 @@ class Schema:
 
     @property
     def type(self) -> Any:
-        """What the schema says under `type`; None if it says nothing."""
-        return self.schema.get("type") if isinstance(self.schema, dict) else None
+        """As of `type_of`."""
+        return type_of(self.schema)
 
 
 class LaterSchema(Schema):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, shortened
 from cfgmask.errors import GrammarError
@@ -125,10 +125,11 @@ def lower_tools(
     opening = opening_of(style, prompt)
     if _names_matter(style) or not _are_plain_functions(choice):
         return _lowered(lowering, opening, None, limits), tuple(lowering.notes)
+    around = _Around(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
     if answer.is_value:
-        joints = _joints_for(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
+        joints = around.joints()
         return _lowered(lowering, opening, joints, limits), tuple(lowering.notes)
-    outline = _outline_for(style, choice.mode, choice.maximum, reasoning, answer, opening, limits)
+    outline = _outline_for(around)
     values = lowering.row_values
     if outline.grammar is None or values is None or lowering.problems:
         return _lowered(lowering, opening, outline.joints, limits), tuple(lowering.notes)
@@ -178,44 +179,43 @@ class _Outlined:
     notes: tuple[Diagnostic, ...] = ()
 
 
+class _Around(NamedTuple):
+    """What a list of functions is lowered with."""
+
+    style: Style
+    mode: Mode
+    maximum: int | None
+    reasoning: Reasoning
+    answer: Answer
+    opening: Opening
+    limits: Limits
+
+    def lowering(self, tool: Tool) -> _Lowering:
+        """That of one tool alone."""
+        choice = Choice(self.mode, (tool,), self.maximum)
+        return _Lowering(self.style, choice, self.reasoning, self.answer, DEFAULTS, self.limits)
+
+    def joints(self) -> Joints:
+        """The joints for functions of whatever names and arguments.
+
+        "complete" is right for all. In theory "longest" may do for some names: for none of 11,232 choices in all
+        styles.
+        """
+        return joints_for(self.lowering(_ANY_TOOL).text(self.opening), limits=self.limits)
+
+
 @lru_cache(maxsize=256)
-def _outline_for(
-    style: Style,
-    mode: Mode,
-    maximum: int | None,
-    reasoning: Reasoning,
-    answer: Answer,
-    opening: Opening,
-    limits: Limits,
-) -> _Outlined:
+def _outline_for(around: _Around) -> _Outlined:
     """To look at 128 tools instead takes longer than all the rest of compiling them."""
-    joints = _joints_for(style, mode, maximum, reasoning, answer, opening, limits)
-    if any("$name" in excluded for excluded in style.excludes):
+    joints = around.joints()
+    if any("$name" in excluded for excluded in around.style.excludes):
         return _Outlined(joints)
-    lowering = _Lowering(style, Choice(mode, (_ANY_ROW,), maximum), reasoning, answer, DEFAULTS, limits)
-    content, rows = lowering.text(opening), lowering.row_values
+    lowering = around.lowering(_ANY_ROW)
+    content, rows = lowering.text(around.opening), lowering.row_values
     if lowering.problems or rows is None:
         return _Outlined(joints)
-    grammar = Outline(content, joints=joints, limits=limits, parts=True, rows=rows, is_checked=True)
+    grammar = Outline(content, joints=joints, limits=around.limits, parts=True, rows=rows, is_checked=True)
     return _Outlined(joints, grammar, tuple(lowering.notes))
-
-
-def _joints_for(
-    style: Style,
-    mode: Mode,
-    maximum: int | None,
-    reasoning: Reasoning,
-    answer: Answer,
-    opening: Opening,
-    limits: Limits,
-) -> Joints:
-    """The joints for functions of whatever names and arguments.
-
-    "complete" is right for all. In theory "longest" may do for some names: for none of 11,232 choices in all styles.
-    """
-    choice = Choice(mode, (_ANY_TOOL,), maximum)
-    content = _Lowering(style, choice, reasoning, answer, DEFAULTS, limits).text(opening)
-    return joints_for(content, limits=limits)
 
 
 def begins_without_marker(style: Style, choice: Choice) -> list[str]:
@@ -335,7 +335,7 @@ class _Lowering:
 
     @property
     def is_checked(self) -> bool:
-        """Whether nothing is left that may be wrong: grammars of custom tools have to fit the lexer of the rest."""
+        """Whether lowering for a vocabulary finds no more problems; the Lark grammars of custom tools may bring some."""
         return not any(tool.format.syntax == "lark" for tool in self._choice.tools)
 
     def parts(self) -> dict[int, Part]:

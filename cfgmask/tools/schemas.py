@@ -11,7 +11,7 @@ from cfgmask.grammar.ir import Part
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.limits import Limits
 from cfgmask.tags.forms import ReadSchemas, read_schemas, schema_part, schema_rules
-from cfgmask.tags.nodes import LaterSchema, Schema
+from cfgmask.tags.nodes import LaterSchema, Schema, type_of
 from cfgmask.tags.problems import placed
 from cfgmask.tags.token_ids import NO_TOKENS
 
@@ -53,9 +53,9 @@ class Schemas:
         return known
 
     def read_together(self, numbers: list[int], form: str) -> ReadSchemas | None:
-        """What the core reads of some schemas in a form, which are read once.
+        """Some schemas in a form as the core reads them; no schema is read twice.
 
-        None where they take more than the limits allow: `parts` tells that with a place.
+        None where they take more than the limits allow: `parts` raises that with a place.
         """
         try:
             found = read_schemas([self._said[number] for number in numbers], form, self._options, self._limits)
@@ -64,13 +64,13 @@ class Schemas:
         for i, number in enumerate(numbers):
             self._read[number] = None if found is None else (found, i)
             if self._later[number] is not None:
-                # What else was said may change.
-                self._said[number] = {"type": _type_of(self._said[number])}
+                # The rest is the caller's, who may change it.
+                self._said[number] = {"type": type_of(self._said[number])}
         return found
 
     def types(self, numbers: Iterable[int]) -> list[Any]:
-        """What schemas say under `type`."""
-        return [_type_of(self._said[number]) for number in numbers]
+        """The values of `type` in schemas."""
+        return [type_of(self._said[number]) for number in numbers]
 
     def parts(self, problems: list[Diagnostic], besides: Collection[int] = ()) -> dict[int, Part]:
         """The schemas that the core reads, by the identity of their nodes; adds what is wrong with the others.
@@ -100,13 +100,9 @@ class Schemas:
         return found
 
     def _placed_limit(self, error: LimitExceeded, number: int) -> LimitExceeded:
-        """What was exceeded, and by which schemas: some limits are those of one schema, others of all together."""
+        """The same error with its place: some limits are for one schema, others for all schemas together."""
         place = self._places[number]
         detail = f"the schema at {place}"
         if error.limit in ("max_rules", "max_search_steps") and number > 0:
             detail = f"{number + 1} of the {len(self._said)} schemas together, up to the one at {place}"
         return LimitExceeded(error.limit, error.value, detail)
-
-
-def _type_of(schema: Any) -> Any:
-    return schema.get("type") if isinstance(schema, dict) else None

@@ -44,7 +44,7 @@ def _vocabulary(name: str, others: tuple[str, ...] = ()) -> cfgmask.Vocabulary:
 
 
 def _said(grammar: GrammarIR) -> list[Any]:
-    """The rules, in which a part is what the core reads of it."""
+    """The rules as values to compare; a part is shown by its schema, form and tokens."""
 
     def shown(expr: Expr) -> Any:
         if isinstance(expr, Part):

@@ -12,8 +12,8 @@ namespace cfgmask {
 
 namespace {
 
-// Looks at alternatives for one answer: half a second.
-constexpr uint64_t kMostLooks = 20'000'000;
+// Looks at alternatives that cost as much as a step of a search: by default, one answer takes half a second at most.
+constexpr uint64_t kLooksPerStep = 100;
 
 }  // namespace
 
@@ -108,7 +108,7 @@ void Closings::solve() {
 }
 
 Closings::Bounds Closings::sum(const Alternative& alternative, SeenId seen, uint32_t max_tokens) {
-  if (++n_looks_ > kMostLooks) throw LimitExceeded("max_search_steps", kMostLooks);
+  if (++n_looks_ / kLooksPerStep > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
   Pause::tick();
   Bounds sum{0, 0};
   for (const Symbol symbol : alternative.symbols) {

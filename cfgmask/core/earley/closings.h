@@ -25,8 +25,8 @@ namespace cfgmask {
 class Closings {
  public:
   // seen  null where no set is ever asked for
-  Closings(Grammar& grammar, RegexStore& regexes, TokenCounts& counts, SeenValues* seen)
-      : grammar_(grammar), regexes_(regexes), counts_(counts), seen_(seen) {}
+  Closings(Grammar& grammar, RegexStore& regexes, TokenCounts& counts, SeenValues* seen, uint64_t max_search_steps)
+      : grammar_(grammar), regexes_(regexes), counts_(counts), seen_(seen), max_search_steps_(max_search_steps) {}
 
   // kUnbounded where limits of rules inside leave none. Makes rules; throws what that does, and LimitExceeded
   // (max_search_steps) where a hostile part takes too many rounds.
@@ -63,6 +63,7 @@ class Closings {
   RegexStore& regexes_;
   TokenCounts& counts_;
   SeenValues* seen_;
+  uint64_t max_search_steps_;
   std::unordered_map<Node, uint32_t> known_;  // nonterminals
   std::unordered_map<Node, uint32_t> terminals_;
   // Of the question that is being answered: nonterminals whose alternatives are looked at, callers first.

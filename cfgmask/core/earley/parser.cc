@@ -32,7 +32,7 @@ Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts&
       regexes_(regexes),
       lexer_(lexer),
       counts_(counts),
-      closings_(grammar, regexes, counts, &seen_),
+      closings_(grammar, regexes, counts, &seen_, limits.max_search_steps),
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
       seen_(regexes, grammar.set_bounds, limits.max_item_sets),

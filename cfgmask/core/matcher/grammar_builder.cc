@@ -366,7 +366,7 @@ GrammarBuilder::Failure GrammarBuilder::close_within_limits(const std::vector<ui
     have_parts = true;
   }
   if (!have_parts) return Failure::kNone;
-  Closings closings(grammar_, regexes, store_->closing, nullptr);
+  Closings closings(grammar_, regexes, store_->closing, nullptr, limits_.max_search_steps);
   for (const uint32_t index : limited) {
     const uint32_t tokens = closings.of(index, SeenValues::none());
     Nonterminal& n = grammar_.nonterminals[index];
