@@ -335,7 +335,7 @@ class _Lowering:
 
     @property
     def is_checked(self) -> bool:
-        """Whether lowering for a vocabulary finds no more problems; the Lark grammars of custom tools may bring some."""
+        """Whether lowering for a vocabulary finds no more problems, as Lark grammars of custom tools may."""
         return not any(tool.format.syntax == "lark" for tool in self._choice.tools)
 
     def parts(self) -> dict[int, Part]:
