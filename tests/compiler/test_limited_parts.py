@@ -113,3 +113,10 @@ def test_random_schemas() -> None:
         except (GrammarError, LimitExceeded):
             continue
     assert n_walks > 60
+
+
+def test_many_keys_take_rules_in_proportion() -> None:
+    schema = {"type": "object", "properties": {f"k{i}": {"type": "null"} for i in range(3_000)}}
+    matcher = cfgmask.compile(limited(schema, 50), VOCABULARY).matcher()
+    assert matcher.advance_bytes(b"{") == 1
+    assert ord('"') in mask_of(matcher, len(TOKENS))

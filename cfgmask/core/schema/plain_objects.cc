@@ -165,11 +165,22 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
   const Stretch& stretch = stretch_of(open, state.n_passed);
   const uint32_t after = level(object, written + 1);
   const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
+  const bool may_end = stretch.is_optional && (written >= open.bounds.minimum || !other_member(open).empty());
+  if (!to_->has_choices) {
+    // A chain: each state with all keys that may come would be rules that grow with the square of their number.
+    const auto& members = open.object->members;
+    uint32_t next = first;
+    while (next < last && !is_live_inside(members[next].value)) ++next;
+    if (next < last) add_member(rule, {after, next}, written > 0);
+    if (next + 1 < last) return add_alternative(rule, Symbols{rule_of(ObjectState{state.level, next + 1})});
+    if (may_end) add_alternative(rule, Symbols{rule_of(ObjectState{state.level, n_members})});
+    return;
+  }
   for (const auto& [are_strings, numbers, list] : stretch.keys) {
     const auto next = std::lower_bound(numbers.begin(), numbers.end(), first - stretch.first);
     const auto end = std::lower_bound(next, numbers.end(), last - stretch.first);
     if (next == end) continue;
-    if (next + 1 == end || !writes_json_ || !to_->has_choices) {
+    if (next + 1 == end || !writes_json_) {
       // A choice reads only keys of JSON.
       for (auto each = next; each != end; ++each) add_member(rule, {after, stretch.first + *each}, written > 0);
     } else {
@@ -178,8 +189,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
       add_alternative(rule, taken);
     }
   }
-  if (stretch.is_optional && (written >= open.bounds.minimum || !other_member(open).empty()))
-    add_alternative(rule, Symbols{rule_of(ObjectState{state.level, n_members})});
+  if (may_end) add_alternative(rule, Symbols{rule_of(ObjectState{state.level, n_members})});
 }
 
 // Those of a stretch that leave room for the required ones and enough to come: [first, last).
