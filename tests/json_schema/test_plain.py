@@ -47,6 +47,17 @@ WORDS = (len(TOKENS) + 31) // 32
 
 # Schemas that are plain, each for another reason: should one of them take the general way, the table is wrong.
 PLAIN: dict[str, Any] = {
+    "a negated pattern of keys": {"type": "object", "not": {"patternProperties": {"^a": {"const": 1}}}},
+    "negated kinds of keys": {
+        "type": "object",
+        "properties": {"ab": {"type": "null"}},
+        "not": {"patternProperties": {"^a": {"type": "integer"}, "b$": False}, "additionalProperties": {"const": 1}},
+    },
+    "few keys in a class": {
+        "patternProperties": {"^[ab]$": {}, "^c": {}},
+        "additionalProperties": False,
+        "minProperties": 3,
+    },
     "no keyword": {},
     "scalars": {"type": ["null", "integer", "string"]},
     "conditions on scalars": {"type": "string", "maxLength": 3, "pattern": "^a"},
@@ -950,8 +961,6 @@ LEFT: list[Any] = [
     {"type": "object", "minProperties": 2, "maxProperties": 1},
     {"type": "object", "properties": {"a": {}}, "additionalProperties": False, "minProperties": 2},
     {"type": "object", "patternProperties": {"^[ab]$": {}}, "additionalProperties": False, "minProperties": 3},
-    {"patternProperties": {"^[ab]$": {}, "^c": {}}, "additionalProperties": False, "minProperties": 3},
-    {"type": "object", "not": {"patternProperties": {"^a": {"const": 1}}}},
     {"type": "array", "minItems": 2, "maxItems": 1},
     {"type": "string", "enum": [1]},
     {"$defs": {"a": {"$id": "b", "properties": {"c": {"$ref": "#"}}}}, "$ref": "#/$defs/a/properties/c"},

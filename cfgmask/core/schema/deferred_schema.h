@@ -148,7 +148,9 @@ class DeferredSchema : public DeferredPart {
     std::vector<uint32_t> required;         // the last of each stretch; found when a state is first defined
     std::map<uint32_t, Stretch> stretches;  // by their last members
     std::vector<uint32_t> n_left;           // where a minimum counts: how many members from each on may be written
-    uint32_t other_key = 0;                 // where witnesses tell keys without names apart by what they hold
+    std::optional<uint64_t> n_others = {};  // how many keys without names may be written
+    // Those keys, by their kinds, where witnesses tell them apart by what they hold.
+    std::vector<uint32_t> other_keys = {};
 
     // As many keys make no difference to each other.
     uint32_t counted_to() const {
@@ -265,6 +267,7 @@ class DeferredSchema : public DeferredPart {
   Stretch make_stretch(const OpenObject& open, uint32_t first, uint32_t last);
   std::array<Numbered, 2> numbered(std::array<NumberedTexts, 2> texts);
   const Symbols& other_member(OpenObject& open);
+  uint64_t n_others(OpenObject& open);
   void add_rules(uint32_t rule, const ObjectState state);
   std::pair<uint32_t, uint32_t> members_to_come(OpenObject& open, const Stretch& stretch, uint32_t n_passed,
                                                 uint32_t written);

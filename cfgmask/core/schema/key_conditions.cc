@@ -149,14 +149,21 @@ std::optional<bool> KeyConditions::search(const Keys& keys, std::vector<std::str
   return searched(keys, std::move(names), [&](RegexId all) { return !regexes_->is_empty(all); });
 }
 
-bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides) {
-  if (n == 0 || keys.is_any()) return true;
-  const auto [at, is_new] = known_.try_emplace(std::to_string(n) + "of" + numbers_of(keys, besides), std::nullopt);
+std::optional<uint32_t> KeyConditions::count(uint32_t enough, const Keys& keys, const std::vector<uint32_t>& besides) {
+  if (enough == 0 || keys.is_any()) return kUnbounded;
+  const auto [at, is_new] =
+      counts_.try_emplace(std::to_string(enough) + "of" + numbers_of(keys, besides), std::nullopt);
   if (is_new) {
-    const auto has_more = [&](RegexId all) { return !count_texts(*regexes_, all, n - 1); };
-    at->second = searched(keys, texts_of(besides), has_more);
+    searched(keys, texts_of(besides), [&](RegexId all) {
+      at->second = count_texts(*regexes_, all, enough - 1).value_or(kUnbounded);
+      return true;
+    });
   }
-  return at->second == true;
+  return at->second;
+}
+
+bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides) {
+  return count(n, keys, besides) == kUnbounded;
 }
 
 }  // namespace cfgmask

@@ -33,7 +33,9 @@ class KeyConditions {
   // nullopt where these take long to tell.
   std::optional<bool> has_keys(const Keys& keys, const std::vector<uint32_t>& besides);
   std::optional<bool> admits(const Keys& keys, uint32_t name);
-  // Whether it is sure that there are so many beside some names.
+  // How many there are beside some names, kUnbounded for at least `enough`; nullopt where that takes long to tell.
+  std::optional<uint32_t> count(uint32_t enough, const Keys& keys, const std::vector<uint32_t>& besides);
+  // Whether it is sure that there are so many.
   bool surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides);
 
  private:
@@ -56,6 +58,7 @@ class KeyConditions {
   uint64_t max_nesting_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
   TextMap<std::string, std::optional<bool>> known_;
+  TextMap<std::string, std::optional<uint32_t>> counts_;
   TextMap<std::string, RegexId> known_regexes_;
   size_t n_searched_ = 0;
 };

@@ -124,7 +124,7 @@ void PlainAlgebra::finish() {
     if (seen[id.value]) continue;
     seen[id.value] = true;
     settle(id);
-    drop_empty_classes(id);
+    sort_keys(id);
     const Value& value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(value, todo);
@@ -170,22 +170,82 @@ void PlainAlgebra::join_numbers(PlainValueId id) {
   schema_.define(id, std::move(value));
 }
 
-void PlainAlgebra::drop_empty_classes(PlainValueId id) {
-  if (!schema_.at(id).object || !schema_.at(id).object->has_classes()) return;
+void PlainAlgebra::sort_keys(PlainValueId id) {
+  const auto& before = schema_.at(id).object;
+  const auto has_keys = [](const KeyWitness& witness) { return !witness.keys.is_any(); };
+  if (!before || !(before->has_classes() || std::ranges::any_of(before->witnesses, has_keys))) return;
   Value value = schema_.at(id);
   Object object = *value.object;
   std::vector<uint32_t> names;
   for (const Member& member : object.members) names.push_back(member.name);
-  const auto is_empty = [&](const PlainSchema::Keys& keys) {
-    const auto has_keys = keys_.has_keys(keys, names);
-    if (!has_keys) throw NotPlain();
-    return !*has_keys;
-  };
-  work(object.classes.size() * names.size() / kNamesPerStep);
-  std::erase_if(object.classes, [&](const auto& c) { return is_empty(c.keys); });
-  if (object.others && !object.others_keys.is_any() && is_empty(object.others_keys)) object.others = std::nullopt;
+  std::vector<PlainSchema::KeyClass> classes = std::move(object.classes);
+  std::vector<PlainSchema::KeyClass> others;
+  if (object.others) others.push_back({object.others_keys, *object.others});
+  const auto n_needed =
+      static_cast<uint32_t>(std::max<size_t>(object.minimum, object.n_required()) - object.n_required());
+  for (auto* kinds : {&classes, &others}) {
+    sort_by_witnesses(object, *kinds);
+    work(kinds->size() * names.size() / kNamesPerStep);
+    std::erase_if(*kinds, [&](const auto& kind) {
+      const auto found = kind.keys.is_any() ? std::optional(true) : keys_.has_keys(kind.keys, names);
+      if (!found) throw NotPlain();
+      return !*found;
+    });
+    for (auto& kind : *kinds) {
+      const auto count = keys_.count(n_needed, kind.keys, names);
+      if (!count) throw NotPlain();
+      kind.count = *count;
+    }
+  }
+  object.others = std::nullopt;
+  if (!others.empty()) {
+    object.others = others.back().value;
+    object.others_keys = std::move(others.back().keys);
+    object.others_meet = others.back().meets;
+    object.n_others = others.back().count;
+    others.pop_back();
+  }
+  object.classes = std::move(classes);
+  object.classes.insert(object.classes.end(), others.begin(), others.end());
   value.object = std::make_shared<Object>(std::move(object));
   schema_.define(id, std::move(value));
+}
+
+void PlainAlgebra::sort_by_witnesses(const Object& object, std::vector<PlainSchema::KeyClass>& kinds) {
+  for (size_t i = 0; i < object.witnesses.size(); ++i) {
+    const PlainSchema::Keys& met = object.witnesses[i].keys;
+    if (met.is_any()) continue;
+    std::vector<PlainSchema::KeyClass> sorted;
+    for (const auto& kind : kinds) {
+      if (const auto inside = both(kind.keys, met)) sorted.push_back({*inside, kind.value, kind.meets});
+      for (auto& outside : difference(kind.keys, met))
+        sorted.push_back({std::move(outside), kind.value, kind.meets & ~(1U << i)});
+    }
+    work(sorted.size());
+    kinds = std::move(sorted);
+  }
+}
+
+std::vector<PlainSchema::Keys> PlainAlgebra::difference(const PlainSchema::Keys& keys,
+                                                        const PlainSchema::Keys& others) {
+  std::vector<PlainSchema::Keys> found;
+  PlainSchema::Keys inside = keys;
+  const auto leave_out = [&](uint32_t condition, bool is_met) {
+    const PlainSchema::Keys met{{condition}, {}};
+    const PlainSchema::Keys broken{{}, {condition}};
+    if (auto outside = both(inside, is_met ? broken : met)) found.push_back(std::move(*outside));
+    const auto left = both(inside, is_met ? met : broken);
+    if (left) inside = *left;
+    return left.has_value();
+  };
+  work(others.met.size() + others.broken.size());
+  for (uint32_t condition : others.met) {
+    if (!leave_out(condition, true)) return found;
+  }
+  for (uint32_t condition : others.broken) {
+    if (!leave_out(condition, false)) return found;
+  }
+  return found;
 }
 
 // A register holds the scalars that came, and does not look ahead: of the values of item i, i may be used up.
@@ -234,7 +294,7 @@ void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& fo
     return both;
   };
   const IsPossible possible = [](PlainValueId id) { return id != PlainSchema::never(); };
-  if (value.object && value.object->has_valued_witnesses()) can_be_met(*value.object, common, possible);
+  if (value.object && value.object->has_particular_witnesses()) can_be_met(*value.object, common, possible);
   if (value.array && !value.array->witnesses.empty()) {
     const auto states = item_states(*value.array, common);
     if (!states) throw NotPlain();
@@ -715,7 +775,7 @@ PlainValueId PlainAlgebra::held(const Object& object, uint32_t name) {
   for (const Member& member : object.members) {
     if (member.name == name) return member.value;
   }
-  return held(kinds_of_keys(object), name);
+  return held(object.kinds(), name);
 }
 
 PlainValueId PlainAlgebra::held(const std::vector<PlainSchema::KeyClass>& kinds, uint32_t name) {
@@ -751,8 +811,8 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
   meet_keys(a, b, both);
   std::unordered_map<uint32_t, const Member*> in_b;
   for (const Member& member : b.members) in_b.emplace(member.name, &member);
-  const auto kinds_of_a = kinds_of_keys(a);
-  const auto kinds_of_b = kinds_of_keys(b);
+  const auto kinds_of_a = a.kinds();
+  const auto kinds_of_b = b.kinds();
   both.members.reserve(a.members.size() + b.members.size());
   for (const Member& member : a.members) {
     const auto found = in_b.find(member.name);
@@ -769,6 +829,7 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
                both);
   }
   sort_members(a, b, both.members);
+  name_besides(both);
   if (is_plainly_empty(both) || has_none(both, 0)) return std::nullopt;
   return both;
 }
@@ -802,16 +863,9 @@ void PlainAlgebra::sort_members(const Object& a, const Object& b, std::vector<Me
   members = std::move(sorted);
 }
 
-// What keys without names may be, those of no class last, and what they hold.
-std::vector<PlainSchema::KeyClass> PlainAlgebra::kinds_of_keys(const Object& object) {
-  auto kinds = object.classes;
-  if (object.others) kinds.push_back({object.others_keys, *object.others});
-  return kinds;
-}
-
 void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
-  const auto kinds_of_a = kinds_of_keys(a);
-  const auto kinds_of_b = kinds_of_keys(b);
+  const auto kinds_of_a = a.kinds();
+  const auto kinds_of_b = b.kinds();
   work(kinds_of_a.size() * kinds_of_b.size());
   for (size_t i = 0; i < kinds_of_a.size(); ++i) {
     for (size_t j = 0; j < kinds_of_b.size(); ++j) {
@@ -916,30 +970,61 @@ std::vector<PlainAlgebra::ObjectRef> PlainAlgebra::without(const ObjectRef& a, c
     }
     return outside;
   }
-  if (hole.has_classes()) throw NotPlain();
-  const KeyWitness other = other_key(hole);
-  take(without_witness(other), with_witness(other));
+  for (const KeyWitness& other : other_keys(hole)) take(without_witness(other), with_witness(other));
   return outside;
 }
 
-// The objects that are not of the shape for a key beside its names have this.
-PlainSchema::KeyWitness PlainAlgebra::other_key(const Object& object) {
-  KeyWitness found{{}, object.others ? neither(*object.others) : PlainSchema::any()};
-  for (const Member& member : object.members) found.besides.push_back(member.name);
-  std::sort(found.besides.begin(), found.besides.end(),
+std::vector<PlainSchema::KeyWitness> PlainAlgebra::other_keys(const Object& object) {
+  std::vector<uint32_t> names;
+  for (const Member& member : object.members) names.push_back(member.name);
+  std::sort(names.begin(), names.end(),
             [&](uint32_t x, uint32_t y) { return schema_.name_at(x) < schema_.name_at(y); });
+  if (!object.has_classes()) return {{names, object.others ? neither(*object.others) : PlainSchema::any()}};
+  std::vector<KeyWitness> found;
+  std::vector<PlainSchema::Keys> outside{{}};
+  for (const auto& kind : object.kinds()) {
+    if (kind.value != PlainSchema::any()) found.push_back({names, neither(kind.value), kind.keys});
+    std::vector<PlainSchema::Keys> left;
+    for (const auto& keys : outside) {
+      for (auto& piece : difference(keys, kind.keys)) left.push_back(std::move(piece));
+    }
+    work(left.size());
+    outside = std::move(left);
+  }
+  for (auto& keys : outside) found.push_back({names, PlainSchema::any(), std::move(keys)});
   return found;
+}
+
+void PlainAlgebra::name_besides(Object& object) {
+  for (KeyWitness& witness : object.witnesses) {
+    if (witness.keys.is_any()) continue;
+    work(object.members.size() / kKeysPerStep + 1);
+    for (const Member& member : object.members) {
+      if (witness.admits(member.name) && !admits(witness.keys, member.name)) witness.besides.push_back(member.name);
+    }
+  }
 }
 
 PlainSchema::Object PlainAlgebra::without_witness(const KeyWitness& witness) {
   Object found;
-  if (witness.value != PlainSchema::any()) found.others = neither(witness.value);
   for (uint32_t name : witness.besides) found.members.push_back({name, PlainSchema::any(), false, false});
+  const auto held = witness.value == PlainSchema::any() ? std::nullopt : std::optional(neither(witness.value));
+  if (witness.keys.is_any()) {
+    found.others = held;
+    return found;
+  }
+  if (held) found.classes.push_back({witness.keys, *held});
+  for (auto& keys : difference({}, witness.keys)) {
+    if (found.others) found.classes.push_back({std::move(found.others_keys), *found.others});
+    found.others = PlainSchema::any();
+    found.others_keys = std::move(keys);
+  }
   return found;
 }
 
 PlainSchema::Object PlainAlgebra::with_witness(const KeyWitness& witness) {
-  Object found = without_witness(witness);
+  Object found;
+  for (uint32_t name : witness.besides) found.members.push_back({name, PlainSchema::any(), false, false});
   found.others = PlainSchema::any();
   found.witnesses.push_back(witness);
   return found;

@@ -127,8 +127,10 @@ class PlainAlgebra {
   PlainValueId neither(PlainValueId a) { return all({{a, true}}, schema_.at(a).name); }
   void add_term(Term term, Terms& terms) const;
   PlainValueId without_history(PlainValueId id) const;
-  // A class whose keys are all names of members goes.
-  void drop_empty_classes(PlainValueId id);
+  // Sorts keys without names by the witnesses that they may meet, and counts them. A class whose keys are all names of
+  // members goes.
+  void sort_keys(PlainValueId id);
+  void sort_by_witnesses(const Object& object, std::vector<PlainSchema::KeyClass>& kinds);
   // Numbers of several conditions are one terminal: beside each other, each would keep a remainder of its own.
   void join_numbers(PlainValueId id);
   void find_common(const Value& value, std::vector<PlainValueId>& found);
@@ -183,12 +185,16 @@ class PlainAlgebra {
   PlainValueId held(const Object& object, uint32_t name);
   PlainValueId held(const std::vector<PlainSchema::KeyClass>& kinds, uint32_t name);
   static Object with_member(uint32_t name, PlainValueId value, bool required);
-  KeyWitness other_key(const Object& object);
+  // What some key beside the names of an object has to be, so that the object is not of that shape.
+  std::vector<KeyWitness> other_keys(const Object& object);
+  // Adds the names of members that its keys are not to each witness.
+  void name_besides(Object& object);
+  // The keys of one set that are not of the other, in sets apart from each other.
+  std::vector<PlainSchema::Keys> difference(const PlainSchema::Keys& keys, const PlainSchema::Keys& others);
   Object with_witness(const KeyWitness& witness);
   Object without_witness(const KeyWitness& witness);
   void add_member(const Member& member, Object& object);
   static void sort_members(const Object& a, const Object& b, std::vector<Member>& members);
-  static std::vector<PlainSchema::KeyClass> kinds_of_keys(const Object& object);
   void meet_keys(const Object& a, const Object& b, Object& both);
   bool is_plainly_empty(const Object& object);
   bool share_none(const Object& a, const Object& b);

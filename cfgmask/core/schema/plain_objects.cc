@@ -72,7 +72,7 @@ uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
   return known_or_made(open_object_of_, id.value, [&] {
     const auto& object = schema_.at(id).object;
     open_objects_.push_back(
-        {object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}, 0});
+        {object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}, {}, {}});
     return static_cast<uint32_t>(open_objects_.size() - 1);
   });
 }
@@ -154,6 +154,12 @@ const DeferredSchema::Symbols& DeferredSchema::other_member(OpenObject& open) {
   return *open.other;
 }
 
+// How many of these may be written.
+uint64_t DeferredSchema::n_others(OpenObject& open) {
+  if (!open.n_others) open.n_others = other_member(open).empty() ? 0 : schema_.n_others(*open.object, room());
+  return *open.n_others;
+}
+
 // What may come next is one choice. A chain of rules, one for each member, made 41 ms of a first mask out of 11,000
 // optional members, and each state had an item for each. No state is a dead end: whether the members and keys that
 // are left are as many as the bounds ask for is known before.
@@ -165,7 +171,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
   const Stretch& stretch = stretch_of(open, state.n_passed);
   const uint32_t after = level(object, written + 1);
   const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
-  const bool may_end = stretch.is_optional && (written >= open.bounds.minimum || !other_member(open).empty());
+  const bool may_end = stretch.is_optional && written + n_others(open) >= open.bounds.minimum;
   if (!to_->has_choices) {
     // A chain: each state with all keys that may come would be rules that grow with the square of their number.
     const auto& members = open.object->members;
@@ -199,10 +205,11 @@ std::pair<uint32_t, uint32_t> DeferredSchema::members_to_come(OpenObject& open, 
   const uint32_t end = stretch.last + 1;
   if (maximum != kUnbounded && written + 1 + open.n_required_from(n_passed) > maximum)
     return {stretch.is_optional ? end : stretch.last, end};
-  if (written >= minimum || !other_member(open).empty()) return {n_passed, end};
+  const uint64_t at_most = written + n_others(open);
+  if (at_most >= minimum) return {n_passed, end};
   if (open.n_left.empty()) open.n_left = n_left(open.object->members);
   const auto from = open.n_left.begin() + n_passed;
-  const auto enough = [&](uint32_t left) { return written + left >= minimum; };
+  const auto enough = [&](uint32_t left) { return at_most + left >= minimum; };
   const auto last = std::partition_point(from, open.n_left.begin() + end, enough);
   return {n_passed, static_cast<uint32_t>(last - open.n_left.begin())};
 }
@@ -283,7 +290,7 @@ void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema
     };
     for (const auto& [progress, rule_before] : now) {
       const auto [written, missing] = progress;
-      for (const KeyWay& way : key_ways(object, member.name, member.value, missing, common_)) {
+      for (const KeyWay& way : key_ways(object, member, missing, common_)) {
         if (written >= bounds.maximum || !is_live_inside(way.value)) continue;
         Symbols taken = separated(written > 0);
         const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
@@ -294,12 +301,12 @@ void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema
     }
     now = std::move(next);
   }
-  if (object.has_valued_witnesses() && object.others) add_ways_of_others(object, now, counted_to, seen);
+  if (object.has_particular_witnesses()) add_ways_of_others(object, now, counted_to, seen);
   const Symbols other = other_member(object, seen, nullptr).value_or(Symbols{});
   for (const auto& [progress, state] : now) {
     const auto [written, missing] = progress;
     // A key without a name is what all witnesses wait for.
-    if (missing == 0 || !object.has_valued_witnesses())
+    if (missing == 0 || !object.has_particular_witnesses())
       add_other_keys(state, other, bounds, written, missing == 0 ? 0 : 1);
   }
 }
@@ -307,7 +314,9 @@ void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema
 // Adds the states that other keys lead to where some of them must have a certain value, and the keys.
 void DeferredSchema::add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states,
                                         uint32_t counted_to, Kept seen) {
-  const uint32_t key = other_key(object, object.others_keys, seen, nullptr);
+  const auto kinds = object.kinds();
+  std::vector<uint32_t> keys;
+  for (const auto& kind : kinds) keys.push_back(other_key(object, kind.keys, seen, nullptr));
   std::vector<Progress> todo;
   for (const auto& [progress, state] : states) todo.push_back(progress);
   while (!todo.empty()) {
@@ -315,17 +324,19 @@ void DeferredSchema::add_ways_of_others(const PlainSchema::Object& object, std::
     const auto [written, missing] = before;
     todo.pop_back();
     if (missing == 0 || written >= object.maximum) continue;
-    for (const KeyWay& way : key_ways(object, std::nullopt, *object.others, missing, common_)) {
-      if (!is_live_inside(way.value)) continue;
-      const Progress after{std::min(written + 1, counted_to), way.missing};
-      const auto [at, is_new] = states.try_emplace(after, 0);
-      if (is_new) {
-        at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(object.members.size()));
-        todo.push_back(after);
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      for (const KeyWay& way : key_ways(object, kinds[i], missing, common_)) {
+        if (!is_live_inside(way.value)) continue;
+        const Progress after{std::min(written + 1, counted_to), way.missing};
+        const auto [at, is_new] = states.try_emplace(after, 0);
+        if (is_new) {
+          at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(object.members.size()));
+          todo.push_back(after);
+        }
+        Symbols taken = separated(written > 0);
+        taken.insert(taken.end(), {keys[i], colon_, symbol_inside(way.value), at->second});
+        add_alternative(states.at(before), taken);
       }
-      Symbols taken = separated(written > 0);
-      taken.insert(taken.end(), {key, colon_, symbol_inside(way.value), at->second});
-      add_alternative(states.at(before), taken);
     }
   }
 }

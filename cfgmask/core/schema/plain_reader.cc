@@ -60,25 +60,42 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
   require(schema_.find_live() && schema_.is_live(schema_.root()));
   if (const auto depth = reader().nested_at_most_)
     require(schema_.find_live_to(*depth) && schema_.is_live(schema_.root(), *depth));
-  for (uint32_t i = 0; reader().has_any_order_ && i < schema_.n_values(); ++i) {
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const Value& value = schema_.at(PlainValueId(i));
-    if (value.object && schema_.is_live(PlainValueId(i))) require(may_come_in_any_order(*value.object));
+    if (value.object && schema_.is_live(PlainValueId(i))) require(has_keys_enough(*value.object));
   }
   schema_.finish_adding();
   return made_;
 }
 
-// Whether keys that meet its witnesses never run out, whatever was written of an object and in whichever order.
-bool PlainReading::may_come_in_any_order(const PlainSchema::Object& object) const {
+// Whether what is begun of an object can always be completed: keys without names that it needs do not run out.
+bool PlainReading::has_keys_enough(const PlainSchema::Object& object) {
   if (object.witnesses.empty()) return true;
-  if (object.maximum != kUnbounded || object.has_classes()) return false;
-  return std::ranges::all_of(object.witnesses, [&](const PlainSchema::KeyWitness& witness) {
-    if (witness.value == PlainSchema::any()) return true;
-    if (!object.others) return false;
-    const bool is_known = *object.others == PlainSchema::any() || *object.others == witness.value;
-    const auto both = is_known ? std::optional(witness.value) : schema_.known_common(*object.others, witness.value);
-    return both && schema_.is_live(*both);
-  });
+  const auto kinds = object.kinds();
+  const bool is_counted = !kinds.empty() && object.minimum > object.n_required() + 1;
+  const auto is_plenty = [&](const PlainSchema::KeyClass& kind) {
+    return kind.count == kUnbounded && schema_.is_live(kind.value);
+  };
+  if (is_counted && std::ranges::none_of(kinds, is_plenty)) return false;
+  std::vector<uint32_t> names;
+  for (const auto& member : object.members) names.push_back(member.name);
+  for (size_t i = 0; i < object.witnesses.size(); ++i) {
+    const PlainValueId wanted = object.witnesses[i].value;
+    const auto meets = [&](const PlainSchema::KeyClass& kind) { return (kind.meets & (1U << i)) != 0; };
+    if (wanted == PlainSchema::any()) continue;
+    if (!reader().has_any_order_ && std::ranges::none_of(kinds, meets)) continue;
+    const auto never_runs_out = [&](const PlainSchema::KeyClass& kind) {
+      return meets(kind) && keys_.surely_has(kEndlesslyMany, kind.keys, names) && has_common(kind.value, wanted);
+    };
+    if (std::ranges::none_of(kinds, never_runs_out)) return false;
+  }
+  return !reader().has_any_order_ || object.maximum == kUnbounded;
+}
+
+bool PlainReading::has_common(PlainValueId a, PlainValueId b) const {
+  if (a == PlainSchema::any() || a == b) return schema_.is_live(b);
+  const auto both = schema_.known_common(a, b);
+  return both && schema_.is_live(*both);
 }
 
 std::string_view PlainReading::text(JsonId value) const {
@@ -483,21 +500,8 @@ PlainValueId PlainReading::added(Value value, const std::string& pointer) {
 }
 
 void PlainReading::check_made(const Value& value, const std::string& pointer) {
-  if (value.object) require(surely_has_enough_keys(*value.object));
   if (value.array && !value.array->witnesses.empty()) require(counted_items(*value.array) <= kMaxCountedItems);
   count_rules(value, pointer);
-}
-
-// Whether keys without names never run out before there are as many as are needed, whatever class has values.
-bool PlainReading::surely_has_enough_keys(const PlainSchema::Object& object) {
-  if (!object.has_classes() || !object.counts_others()) return true;
-  if (!object.witnesses.empty()) return false;
-  std::vector<uint32_t> names;
-  for (const auto& member : object.members) names.push_back(member.name);
-  const auto n_needed = static_cast<uint32_t>(object.minimum - object.n_required());
-  const auto has_enough = [&](const PlainSchema::Keys& keys) { return keys_.surely_has(n_needed, keys, names); };
-  return (!object.others || has_enough(object.others_keys)) &&
-         std::ranges::all_of(object.classes, has_enough, &PlainSchema::KeyClass::keys);
 }
 
 uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {
@@ -519,7 +523,8 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
   const uint64_t most = maximum == kUnbounded ? 0 : maximum;
   const uint64_t counts = std::max({uint64_t{1}, uint64_t{minimum}, most});
   // Other keys are counted where some of them must have a certain value.
-  const uint64_t n_others = object.others && object.has_valued_witnesses() ? counts << object.witnesses.size() : 0;
+  const size_t n_kinds = object.classes.size() + (object.others ? 1 : 0);
+  const uint64_t n_others = object.has_particular_witnesses() ? n_kinds * (counts << object.witnesses.size()) : 0;
   return n_others + (object.members.size() + 1) * (1 + std::min<uint64_t>(counts, object.members.size() + 1));
 }
 

@@ -80,6 +80,8 @@ class PlainReading {
   static constexpr uint64_t kStepsPerQuestion = 128;
   static constexpr uint64_t kCharactersPerStep = 2;
   static constexpr uint32_t kMaxCountedItems = 1'000;
+  // No text has so many keys.
+  static constexpr uint32_t kEndlesslyMany = 1U << 20;
   // Members and items deeper than this, and what references there lead to, are read later, so that neither nesting nor
   // chains of references end at a bound on depth.
   static constexpr uint64_t kDeep = 20;
@@ -202,8 +204,8 @@ class PlainReading {
   // One whose name is that of the value around.
   PlainValueId added(Value value, const std::string& pointer);
   void check_made(const Value& value, const std::string& pointer);
-  bool may_come_in_any_order(const PlainSchema::Object& object) const;
-  bool surely_has_enough_keys(const PlainSchema::Object& object);
+  bool has_keys_enough(const PlainSchema::Object& object);
+  bool has_common(PlainValueId a, PlainValueId b) const;
   // The greatest number that has to be counted where an array has witnesses.
   static uint32_t counted_items(const PlainSchema::Array& array);
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {

@@ -83,6 +83,7 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
     for (const auto& witness : value.object->witnesses) {
       content.list(witness.besides, [](uint32_t name) { return name; });
       content.word(witness.value.value);
+      keys_words(witness.keys, content);
     }
     for (const auto& member : value.object->members) {
       content.word(member.name);
@@ -449,17 +450,25 @@ bool PlainSchema::can_be(const Object& object, uint32_t depth) const {
       return false;
     }
   }
-  const bool others = object.others && is_live(*object.others);
-  const bool more = others || std::any_of(object.classes.begin(), object.classes.end(),
-                                          [&](const KeyClass& c) { return is_live(c.value); });
-  if (!more && n_possible < object.minimum) return false;
+  const uint64_t more = n_others(object, depth);
+  if (n_possible + more < object.minimum) return false;
   if (object.witnesses.empty()) return true;
-  if (object.has_valued_witnesses()) return can_be_met(object, depth);
-  return more || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
+  if (object.has_particular_witnesses()) return can_be_met(object, depth);
+  return more > 0 || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
            return std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
              return is_live(member.value) && witness.admits(member.name);
            });
          });
+}
+
+uint64_t PlainSchema::n_others(const Object& object, uint32_t depth) const {
+  uint64_t found = 0;
+  const auto add = [&](PlainValueId value, uint32_t count) {
+    if (is_live(value, depth_inside(depth))) found += count;
+  };
+  for (const KeyClass& c : object.classes) add(c.value, c.count);
+  if (object.others) add(*object.others, object.n_others);
+  return found;
 }
 
 template <class Shape>
@@ -532,8 +541,6 @@ bool PlainSchema::find_live(std::vector<bool>& live, uint32_t depth) {
     for (PlainValueId id : all) {
       if (live[id.value]) continue;
       const Value& value = at(id);
-      // How few keys meet all of them takes more than a look.
-      if (value.terminals.empty() && value.object && value.object->has_few_keys_for_witnesses()) return false;
       live[id.value] = has_value(value, depth);
       changed = changed || live[id.value];
     }
@@ -682,6 +689,12 @@ uint32_t PlainSchema::order(PlainValueId id) const {
 
 size_t PlainSchema::Object::n_required() const {
   return static_cast<size_t>(std::count_if(members.begin(), members.end(), [](const Member& m) { return m.required; }));
+}
+
+std::vector<PlainSchema::KeyClass> PlainSchema::Object::kinds() const {
+  auto kinds = classes;
+  if (others) kinds.push_back({others_keys, *others, others_meet, n_others});
+  return kinds;
 }
 
 PlainSchema::Object::Bounds PlainSchema::Object::bounds() const {

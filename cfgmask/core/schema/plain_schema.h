@@ -91,11 +91,15 @@ class PlainSchema {
     bool is_any() const { return met.empty() && broken.empty(); }
     bool operator==(const Keys&) const = default;
   };
-  // Such keys and what they hold.
+  // Such keys, what they hold, the witnesses that they may meet, as bits, and how many keys there are: kUnbounded for
+  // as many as can be asked for. Witnesses and numbers are known once a value is finished (PlainAlgebra::finish).
   struct KeyClass {
     Keys keys;
     PlainValueId value;
+    uint32_t meets = kAllWitnesses;
+    uint32_t count = kUnbounded;
   };
+  static constexpr uint32_t kAllWitnesses = UINT32_MAX;
   // Of the items at index `start` and later, at least and at most so many are in a set; the others are in `opposite`.
   struct ItemWitness {
     uint32_t start;
@@ -117,10 +121,12 @@ class PlainSchema {
     bool forbids_equal_items() const { return distinct && maximum > 1; }
     std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
   };
-  // Some key that is none of these, which are names of members, must be there and hold such a value.
+  // Some key of these, that is none of the names of members in `besides`, must be there and hold such a value. A name
+  // of a member that is not among the keys is in `besides`.
   struct KeyWitness {
     std::vector<uint32_t> besides;
     PlainValueId value;
+    Keys keys = {};
 
     bool operator==(const KeyWitness&) const = default;
     bool admits(uint32_t name) const { return std::find(besides.begin(), besides.end(), name) == besides.end(); }
@@ -128,9 +134,11 @@ class PlainSchema {
   struct Object {
     std::vector<Member> members;
     std::vector<KeyClass> classes;
-    std::optional<PlainValueId> others;  // what all other keys hold; none: there are no others
-    Keys others_keys;                    // which they are, where there are or were classes; apart from those
-    uint32_t minimum = 0;                // how many keys
+    std::optional<PlainValueId> others;    // what all other keys hold; none: there are no others
+    Keys others_keys;                      // which they are, where there are or were classes; apart from those
+    uint32_t others_meet = kAllWitnesses;  // as for classes
+    uint32_t n_others = kUnbounded;
+    uint32_t minimum = 0;  // how many keys
     uint32_t maximum = kUnbounded;
     std::vector<KeyWitness> witnesses;
 
@@ -142,14 +150,16 @@ class PlainSchema {
     size_t n_required() const;
     // Whether what keys without names must come to depends on none of them being written twice.
     bool counts_others() const {
-      return (others || !classes.empty()) && (minimum > n_required() + 1 || has_valued_witnesses());
+      return (others || !classes.empty()) && (minimum > n_required() + 1 || has_particular_witnesses());
     }
-    bool has_valued_witnesses() const {
-      return std::any_of(witnesses.begin(), witnesses.end(), [](const KeyWitness& w) { return w.value != any(); });
+    // Whether it makes a difference to the witnesses which key without a name comes, or how many may.
+    bool has_particular_witnesses() const {
+      const auto is_particular = [](const KeyWitness& w) { return w.value != any() || !w.keys.is_any(); };
+      return std::ranges::any_of(witnesses, is_particular) ||
+             (!witnesses.empty() && maximum < n_required() + witnesses.size());
     }
-    bool has_few_keys_for_witnesses() const {
-      return !witnesses.empty() && !has_valued_witnesses() && maximum < n_required() + witnesses.size();
-    }
+    // The kinds of keys without names, those of no class last.
+    std::vector<KeyClass> kinds() const;
     // Whether more than one of these may be written.
     bool may_repeat_others() const { return (others || !classes.empty()) && maximum > n_required() + 1; }
     struct Bounds {
@@ -171,7 +181,7 @@ class PlainSchema {
 
     bool is_empty() const { return terminals.empty() && !array && !object && alternatives.empty(); }
     bool may_have_many_states() const {
-      return (array && !array->witnesses.empty()) || (object && object->has_valued_witnesses());
+      return (array && !array->witnesses.empty()) || (object && object->has_particular_witnesses());
     }
   };
   // What has to be known of all values before the rules of any are made.
@@ -337,6 +347,8 @@ class PlainSchema {
   // objects are not.
   bool can_be(const Array& array, uint32_t depth = kUnbounded) const;
   bool can_be(const Object& object, uint32_t depth = kUnbounded) const;
+  // How many keys without names may be written; as much as kUnbounded for as many as can be asked for.
+  uint64_t n_others(const Object& object, uint32_t depth = kUnbounded) const;
   // What an object has to hold at a key that is `name`; none: it cannot have such a key; unknown where classes of keys
   // may have it.
   struct Held {

@@ -88,17 +88,19 @@ void DeferredSchema::add_other_keys(uint32_t rule, const UnorderedState& state) 
     if (const Symbols& other = other_member(open); !other.empty()) add(other, 0);
     return;
   }
-  if (!object.others) return;
-  if (open.other_key == 0) open.other_key = other_key(object, object.others_keys, open.seen, open.large);
-  for (const KeyWay& way : key_ways(object, std::nullopt, *object.others, missing, common_)) {
-    if (is_live_inside(way.value)) add({open.other_key, colon_, symbol_inside(way.value)}, way.missing);
+  const auto kinds = object.kinds();
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (open.other_keys.size() == i) open.other_keys.push_back(other_key(object, kinds[i].keys, open.seen, open.large));
+    for (const KeyWay& way : key_ways(object, kinds[i], missing, common_)) {
+      if (is_live_inside(way.value)) add({open.other_keys[i], colon_, symbol_inside(way.value)}, way.missing);
+    }
   }
 }
 
 DeferredSchema::Symbols DeferredSchema::after_unordered(uint32_t level, const PlainSchema::Member& member) {
   const auto [number, missing] = levels_[level];
   std::vector<Symbols> ways;
-  for (const KeyWay& way : key_ways(*open_objects_[number].object, member.name, member.value, missing, common_)) {
+  for (const KeyWay& way : key_ways(*open_objects_[number].object, member, missing, common_)) {
     if (!is_live_inside(way.value)) continue;
     const uint32_t after = rule_of(UnorderedState{unordered_level(number, way.missing), true});
     ways.push_back({symbol_inside(way.value), after});

@@ -58,6 +58,25 @@ std::vector<ItemWay> item_ways(const Array& array, PlainValueId item, const Item
 // So many keys are written, and these witnesses are missing, as bits.
 using KeyState = std::pair<uint32_t, uint32_t>;
 
+// Of a key that may meet these witnesses, as bits.
+std::vector<KeyWay> key_ways(const Object& object, uint32_t meets, PlainValueId value, uint32_t missing,
+                             const CommonValue& common) {
+  std::vector<KeyWay> found{{value, missing}};
+  for (size_t i = 0; i < object.witnesses.size(); ++i) {
+    const auto& witness = object.witnesses[i];
+    if ((missing & meets & (1U << i)) == 0) continue;
+    const size_t n_found = found.size();
+    for (size_t j = 0; j < n_found; ++j) {
+      const KeyWay way = found[j];
+      found.push_back({common(way.value, witness.value), way.missing & ~(1U << i)});
+    }
+    // A value that meets the witness may be written by the other way as well, if it is not just any; that does no harm.
+    if (witness.value == PlainSchema::any())
+      found.erase(found.begin(), found.begin() + static_cast<ptrdiff_t>(n_found));
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<std::vector<ItemState>> item_states(const Array& array, const CommonValue& common) {
@@ -105,31 +124,26 @@ bool can_be_met(const Array& array, const CommonValue& common, const IsPossible&
   return false;
 }
 
-std::vector<KeyWay> key_ways(const Object& object, std::optional<uint32_t> name, PlainValueId value, uint32_t missing,
+std::vector<KeyWay> key_ways(const Object& object, const PlainSchema::Member& member, uint32_t missing,
                              const CommonValue& common) {
-  std::vector<KeyWay> found{{value, missing}};
+  uint32_t meets = 0;
   for (size_t i = 0; i < object.witnesses.size(); ++i) {
-    const auto& witness = object.witnesses[i];
-    if ((missing >> i & 1) == 0 || (name && !witness.admits(*name))) continue;
-    const size_t n_found = found.size();
-    for (size_t j = 0; j < n_found; ++j) {
-      const KeyWay way = found[j];
-      found.push_back({common(way.value, witness.value), way.missing & ~(1U << i)});
-    }
-    // A value that meets the witness may be written by the other way as well, if it is not just any; that does no harm.
-    if (witness.value == PlainSchema::any())
-      found.erase(found.begin(), found.begin() + static_cast<ptrdiff_t>(n_found));
+    if (object.witnesses[i].admits(member.name)) meets |= 1U << i;
   }
-  return found;
+  return key_ways(object, meets, member.value, missing, common);
+}
+
+std::vector<KeyWay> key_ways(const Object& object, const PlainSchema::KeyClass& keys, uint32_t missing,
+                             const CommonValue& common) {
+  return key_ways(object, keys.meets, keys.value, missing, common);
 }
 
 bool can_be_met(const Object& object, const CommonValue& common, const IsPossible& possible) {
   const uint32_t most = object.maximum == kUnbounded ? 0 : object.maximum;
   const uint32_t last = std::max({1U, object.minimum, most});
   std::set<KeyState> now{{0, (1U << object.witnesses.size()) - 1}};
-  const auto add_ways = [&](std::optional<uint32_t> name, PlainValueId value, KeyState state,
-                            std::set<KeyState>& next) {
-    for (const KeyWay& way : key_ways(object, name, value, state.second, common)) {
+  const auto add_ways = [&](const auto& key, KeyState state, std::set<KeyState>& next) {
+    for (const KeyWay& way : key_ways(object, key, state.second, common)) {
       if (state.first < object.maximum && possible(way.value))
         next.insert({std::min(state.first + 1, last), way.missing});
     }
@@ -137,15 +151,16 @@ bool can_be_met(const Object& object, const CommonValue& common, const IsPossibl
   for (const auto& member : object.members) {
     std::set<KeyState> next;
     for (const KeyState& state : now) {
-      add_ways(member.name, member.value, state, next);
+      add_ways(member, state, next);
       if (!member.required) next.insert(state);
     }
     now = std::move(next);
   }
+  const auto kinds = object.kinds();
   std::vector<KeyState> todo(now.begin(), now.end());
-  while (object.others && !todo.empty()) {
+  while (!todo.empty()) {
     std::set<KeyState> next;
-    add_ways(std::nullopt, *object.others, todo.back(), next);
+    for (const auto& kind : kinds) add_ways(kind, todo.back(), next);
     todo.pop_back();
     for (const KeyState& state : next) {
       if (now.insert(state).second) todo.push_back(state);

@@ -41,10 +41,13 @@ struct KeyWay {
   uint32_t missing;
 };
 
-// No name: the key is no member.
-std::vector<KeyWay> key_ways(const PlainSchema::Object& object, std::optional<uint32_t> name, PlainValueId value,
-                             uint32_t missing, const CommonValue& common);
-// Whether there is such an object, whose other keys are of no class and never run out. Looks at all that may be common.
+// Of the key of a member, or of keys without names.
+std::vector<KeyWay> key_ways(const PlainSchema::Object& object, const PlainSchema::Member& member, uint32_t missing,
+                             const CommonValue& common);
+std::vector<KeyWay> key_ways(const PlainSchema::Object& object, const PlainSchema::KeyClass& keys, uint32_t missing,
+                             const CommonValue& common);
+// Whether there is such an object, if keys without names that have to hold a certain value never run out. Looks at all
+// that may be common.
 bool can_be_met(const PlainSchema::Object& object, const CommonValue& common, const IsPossible& possible);
 
 }  // namespace cfgmask
