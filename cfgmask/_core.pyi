@@ -575,6 +575,8 @@ class PlainReader:
                          last of each range, sorted and apart from each other, as numbers of 32 bits
         drafts(uri, around)  how a schema is read that has this `$schema` and stands in one that the other reader reads;
                          the same for the same dialect
+        document(uri)    a document that the schema refers to and does not have; None if there is none. What is asked
+                         for is added to `document`
 
         Linear, but for conditions on strings that take a search. Raises LimitExceeded(max_rules) with the place in the
         schema, also where an answer raises it, and what else the answers raise.

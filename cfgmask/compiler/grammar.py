@@ -440,7 +440,7 @@ class Grammar(Generic[Value_co]):
         ir = None
         # What the short way has spent is spent.
         with session(limits):
-            plain = json_schema.plain_schema(schema, options=options, limits=limits, metaschemas=documents is not None)
+            plain = json_schema.plain_schema(schema, options=options, limits=limits, retrieve=documents)
             if plain is None:
                 ir = json_schema.lower_schema(
                     schema, options=options, span=span_of(schema), limits=limits, retrieve=documents
@@ -448,15 +448,23 @@ class Grammar(Generic[Value_co]):
         # The caller may change the schema before somebody asks for the intermediate form, or pickles the grammar.
         kept = KeptSchema.of(schema)
 
+        def again() -> Documents | None:
+            """The documents as they were."""
+            return None if documents is None else Documents(None, documents.kept)
+
         def lower() -> GrammarIR:
             schema = kept.value
-            return json_schema.lower_schema(schema, options=options, span=span_of(schema), limits=limits)
+            return json_schema.lower_schema(
+                schema, options=options, span=span_of(schema), limits=limits, retrieve=again()
+            )
 
         def notes() -> tuple[Diagnostic, ...]:
             if ir is not None:
                 return ir.notes
             schema = kept.value
-            return json_schema.schema_notes(schema, options=options, span=span_of(schema), limits=limits)
+            return json_schema.schema_notes(
+                schema, options=options, span=span_of(schema), limits=limits, retrieve=again()
+            )
 
         def arguments() -> dict[str, Any]:
             kept_documents = None if documents is None else documents.kept
@@ -465,9 +473,8 @@ class Grammar(Generic[Value_co]):
         @lru_cache(maxsize=1)
         def lower_for(held: bytes) -> GrammarIR:
             schema = kept.value
-            retrieve = None if documents is None else Documents(None, documents.kept)
             return json_schema.lower_schema(
-                schema, options=options, span=span_of(schema), limits=limits, retrieve=retrieve, held=held
+                schema, options=options, span=span_of(schema), limits=limits, retrieve=again(), held=held
             )
 
         def written(tokens: _core.TokenTable) -> GrammarIR | None:

@@ -1183,6 +1183,10 @@ class PlainAnswers {
       readers_.push_back(ask("drafts", uri, nb::find(around)));
       return readers_.back().is_none() ? nullptr : nb::cast<const PlainReader*>(readers_.back());
     };
+    questions.documents = [this](const std::string& uri) {
+      document_ = ask("document", uri);
+      return document_.is_none() ? nullptr : nb::cast<const JsonDocument*>(document_);
+    };
     return questions;
   }
 
@@ -1204,9 +1208,10 @@ class PlainAnswers {
   std::function<nb::object()> answers_;
   uint64_t max_rules_;
   std::vector<nb::object> readers_;
+  nb::object document_;
 };
 
-std::shared_ptr<PlainSchema> read_plain_schema(const PlainReader& reader, const JsonDocument& document,
+std::shared_ptr<PlainSchema> read_plain_schema(const PlainReader& reader, JsonDocument& document,
                                                const nb::object& answers, uint64_t max_nesting, uint64_t max_rules) {
   PlainAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);

@@ -28,12 +28,12 @@ from cfgmask.json_schema.indent import indented
 from cfgmask.json_schema.liveness import all_live, needs_of
 from cfgmask.json_schema.lower_items import Items, ToldApart
 from cfgmask.json_schema.lowering import Lowering
-from cfgmask.json_schema.nodes import Node
+from cfgmask.json_schema.nodes import Node, Retriever
 from cfgmask.json_schema.normal_form import Conjunction
 from cfgmask.json_schema.normalise import Normaliser
 from cfgmask.json_schema.options import DEFAULTS, GuidedOptions, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered, placed
-from cfgmask.json_schema.resolve import Retriever, Schemas
+from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled
@@ -94,17 +94,22 @@ def lower_schema(
 
 
 def schema_notes(
-    schema: dict[str, Any] | list[Any] | bool | str, *, options: JsonSchemaOptions, span: Span | None, limits: Limits
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions,
+    span: Span | None,
+    limits: Limits,
+    retrieve: Retriever | None = None,
 ) -> tuple[Diagnostic, ...]:
     """The notes of `lower_schema` on a schema that has no errors and is not relaxed, without its rules. Linear.
 
     With `indent` the rules are made after all: they tell whether values may be nested too deep. Raises LimitExceeded.
     """
     if options.indent is not None and options.syntax == "json":
-        return lower_schema(schema, options=options, span=span, limits=limits).notes
+        return lower_schema(schema, options=options, span=span, limits=limits, retrieve=retrieve).notes
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
     options, _ = guided(document.value, options)
-    found = _surveyed(Schemas(document.value, limits, None), document, options)
+    found = _surveyed(Schemas(document.value, limits, retrieve), document, options)
     return tuple(document.placed(ordered(_shown(found.notes))))
 
 

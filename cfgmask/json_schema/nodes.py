@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft
+from cfgmask.json_schema.drafts import ANNOTATIONS, ASSERTIONS, LATEST, Draft, draft_of_uri, idle_keywords
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, Scope
 from cfgmask.json_schema.misspelt import meant_by
 from cfgmask.json_schema.values import JsonValue, escape
@@ -49,6 +50,34 @@ UNDECLARED = Dialect()
 
 DECLARED = {draft: Dialect(draft, declared=True) for draft in Draft}
 """Those of schemas whose `$schema` is that of a draft."""
+
+
+Retriever = Callable[[str], Any]
+"""Gives the schema with a URI, as Python values; raises any exception where there is none."""
+
+
+def declared_dialect(uri: str, retrieve: Retriever | None) -> Dialect | None:
+    """That of a schema whose `$schema` is this; None where that is no draft's, nor a metaschema's that says a draft.
+
+    retrieve  gives metaschemas; none where it is None
+    """
+    draft = draft_of_uri(uri)
+    if draft is not None:
+        return DECLARED[draft]
+    if retrieve is None:
+        return None
+    try:
+        metaschema = retrieve(uri)
+    except Exception:  # whatever a caller's function raises: the draft is unknown then, which is reported
+        return None
+    declared = metaschema.get("$schema") if isinstance(metaschema, dict) else None
+    draft = draft_of_uri(declared) if isinstance(declared, str) else None
+    if draft is None:
+        return None
+    vocabularies = metaschema.get("$vocabulary")
+    if draft < Draft.DRAFT_2019_09 or not isinstance(vocabularies, dict):
+        return DECLARED[draft]
+    return Dialect(draft, declared=True, idle=idle_keywords(map(str, vocabularies)))
 
 
 @dataclass(frozen=True, eq=False)

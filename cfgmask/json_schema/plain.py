@@ -19,7 +19,7 @@ from cfgmask.grammar.regex_tree import NOTHING, RegexTree
 from cfgmask.json_schema import algebra, decide, lexemes, number_holes
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS, format_regex
-from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node
+from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node, Retriever, declared_dialect
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.probe import Prober
@@ -43,11 +43,9 @@ def plain_schema(
     *,
     options: JsonSchemaOptions,
     limits: Limits,
-    metaschemas: bool = False,
+    retrieve: Retriever | None = None,
 ) -> _core.PlainSchema | None:
     """The schema if it is plain, the options too, and nothing is wrong with it; arguments as those of `lower_schema`.
-
-    metaschemas  whether there may be other metaschemas than those of the drafts
 
     Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
     """
@@ -65,11 +63,10 @@ def plain_schema(
     if document is None:
         return None
     declared = document.schema_uri
-    draft = None if declared is None else draft_of_uri(declared)
-    if metaschemas and draft is None and declared is not None:
-        return None
-    answers = _Answers(_dialect(draft), options, limits, metaschemas)
-    found = _reader_with(draft, options).read(document, answers, limits.max_nesting, limits.max_rules)
+    dialect = None if declared is None else declared_dialect(declared, retrieve)
+    dialect = UNDECLARED if dialect is None else dialect
+    answers = _Answers(dialect, options, limits, retrieve)
+    found = _reader_with(dialect, options).read(document, answers, limits.max_nesting, limits.max_rules)
     if found is None:
         return None
     return _core.PlainSchema(found, _layout(options))
@@ -85,12 +82,11 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
         return left_out
     if any(isinstance(schema, str) or is_wrapped(schema) for schema in schemas):
         return left_out
-    dialect = _dialect(None)
-    reader = _reader_with(None, options)
+    reader = _reader_with(UNDECLARED, options)
     try:
         return reader.read_all(
             schemas,
-            lambda: _Answers(dialect, options, limits, metaschemas=False),
+            lambda: _Answers(UNDECLARED, options, limits, retrieve=None),
             _layout(options),
             limits.max_nesting,
             limits.max_rules,
@@ -153,15 +149,9 @@ def _regex(tree: RegexTree) -> _core.PortableRegex:
     return _core.portable_regex(tree, Limits().max_nesting)
 
 
-def _dialect(draft: Draft | None) -> Dialect:
-    return UNDECLARED if draft is None else DECLARED[draft]
-
-
 @lru_cache(maxsize=32)
-def _reader(draft: Draft | None, formats: str, numbers: str, order: str, is_indented: bool) -> _core.PlainReader:
-    """The reader of schemas that declare this draft, or none."""
-    dialect = _dialect(draft)
-
+def _reader(dialect: Dialect, formats: str, numbers: str, order: str, is_indented: bool) -> _core.PlainReader:
+    """The reader of schemas in a dialect."""
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
     return _core.PlainReader(
         sorted(asserted),
@@ -175,8 +165,8 @@ def _reader(draft: Draft | None, formats: str, numbers: str, order: str, is_inde
     )
 
 
-def _reader_with(draft: Draft | None, options: JsonSchemaOptions) -> _core.PlainReader:
-    return _reader(draft, options.formats, options.numbers, options.property_order, options.indent is not None)
+def _reader_with(dialect: Dialect, options: JsonSchemaOptions) -> _core.PlainReader:
+    return _reader(dialect, options.formats, options.numbers, options.property_order, options.indent is not None)
 
 
 @lru_cache(maxsize=1)
@@ -196,15 +186,17 @@ _CHARACTERS_PER_STEP = 4
 class _Answers:
     """What the core asks while it reads one schema. Raises LimitExceeded(max_rules) where it asks too much.
 
-    dialect      that of the root
-    metaschemas  as in `plain_schema`
+    dialect   that of the root
+    retrieve  as in `plain_schema`
     """
 
-    def __init__(self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits, metaschemas: bool) -> None:
+    def __init__(
+        self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits, retrieve: Retriever | None
+    ) -> None:
         self._dialect = dialect
         self._options = options
         self._limits = limits
-        self._metaschemas = metaschemas
+        self._retrieve = retrieve
 
     def numbers(self, schema: str) -> tuple[_core.PortableRegex | None, str] | None:
         """As `_core.PlainReader.read` says."""
@@ -225,12 +217,20 @@ class _Answers:
         _spend_on(name)
         return ecma_property(name)
 
-    def drafts(self, uri: str, around: _core.PlainReader) -> _core.PlainReader | None:
+    def drafts(self, uri: str, around: _core.PlainReader) -> _core.PlainReader:
         """As `_core.PlainReader.read` says."""
-        draft = draft_of_uri(uri)
-        if draft is not None:
-            return _reader_with(draft, self._options)
-        return None if self._metaschemas else around
+        dialect = declared_dialect(uri, self._retrieve)
+        return around if dialect is None else _reader_with(dialect, self._options)
+
+    def document(self, uri: str) -> _core.JsonDocument | None:
+        """As `_core.PlainReader.read` says."""
+        if self._retrieve is None:
+            return None
+        try:
+            given = self._retrieve(uri)
+        except Exception:  # whatever a caller's function raises: the general way asks again, and says so
+            return None
+        return None if isinstance(given, str) else _core.json_document(given, self._limits.max_nesting)
 
 
 def _spend_on(question: str) -> None:

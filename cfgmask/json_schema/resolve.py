@@ -6,23 +6,23 @@ document that was given and those that its reader retrieves: nothing is fetched 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import LimitExceeded
 from cfgmask.json_schema.contents import Contents
-from cfgmask.json_schema.drafts import ASSERTIONS, Draft, draft_of_uri, idle_keywords
+from cfgmask.json_schema.drafts import ASSERTIONS
 from cfgmask.json_schema.dynamic_scope import NO_SCOPE, RECURSIVE, DynamicAnchors, Scope
 from cfgmask.json_schema.near_references import near_reference
 from cfgmask.json_schema.nodes import (
-    DECLARED,
     SCHEMA_MAP_KEYWORDS,
     UNDECLARED,
     Dialect,
     Node,
+    Retriever,
+    declared_dialect,
     is_reference,
     quoted,
     subschema_places,
@@ -34,9 +34,6 @@ from cfgmask.suggest import question
 # What a schema counts of the rules: it takes some 15 microseconds to be found and looked at. In dynamic scopes a few
 # resources that refer to each other have thousands.
 _RULES_PER_SCHEMA = 16
-
-Retriever = Callable[[str], Any]
-"""Gives the schema with a URI, as Python values; raises any exception where there is none."""
 
 
 class Schemas:
@@ -258,12 +255,9 @@ class Schemas:
         uri = value.get("$schema")
         if not isinstance(uri, str):
             return dialect
-        draft = draft_of_uri(uri)
-        if draft is not None:
-            return DECLARED[draft]
-        custom = self._custom(uri)
-        if custom is not None:
-            return custom
+        declared = declared_dialect(uri, self._retrieve)
+        if declared is not None:
+            return declared
         self.notes.append(
             Diagnostic(
                 "schema-unknown-draft",
@@ -273,23 +267,6 @@ class Schemas:
             )
         )
         return dialect
-
-    def _custom(self, uri: str) -> Dialect | None:
-        """The dialect of a metaschema that is not one of the drafts'; None where it cannot be had or says no draft."""
-        if self._retrieve is None:
-            return None
-        try:
-            metaschema = self._retrieve(uri)
-        except Exception:  # whatever a caller's function raises: the draft is unknown then, which is reported
-            return None
-        declared = metaschema.get("$schema") if isinstance(metaschema, dict) else None
-        draft = draft_of_uri(declared) if isinstance(declared, str) else None
-        if draft is None:
-            return None
-        vocabularies = metaschema.get("$vocabulary")
-        if draft < Draft.DRAFT_2019_09 or not isinstance(vocabularies, dict):
-            return DECLARED[draft]
-        return Dialect(draft, declared=True, idle=idle_keywords(map(str, vocabularies)))
 
     def _register(self, node: Node, value: dict[str, JsonValue]) -> None:
         if node.dialect.draft.reference_hides_siblings and is_reference(value):

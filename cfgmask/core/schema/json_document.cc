@@ -209,6 +209,8 @@ void JsonDocument::clear() {
   texts_.clear();
   items_.clear();
   members_.clear();
+  outgrown_items_.clear();
+  outgrown_members_.clear();
   keys_.clear();
   key_ids_.clear();
   last_object_with_.clear();
@@ -233,6 +235,38 @@ std::optional<JsonDocument> JsonDocument::parse(std::string_view text, uint64_t 
 JsonId JsonDocument::new_node(Node node) {
   nodes_.push_back(node);
   return JsonId(nodes_.size() - 1);
+}
+
+template <class T>
+void JsonDocument::reserve(size_t more, std::vector<T>& held, std::vector<std::vector<T>>& outgrown) {
+  const size_t needed = held.size() + more;
+  if (needed <= held.capacity()) return;
+  std::vector<T> larger;
+  larger.reserve(std::max(needed, 2 * held.capacity()));
+  larger.insert(larger.end(), held.begin(), held.end());
+  outgrown.push_back(std::exchange(held, std::move(larger)));
+}
+
+JsonId JsonDocument::append(const JsonDocument& other) {
+  reserve(other.items_.size(), items_, outgrown_items_);
+  reserve(other.members_.size(), members_, outgrown_members_);
+  const auto offset = static_cast<uint32_t>(nodes_.size());
+  const auto first_text = static_cast<uint32_t>(texts_.size());
+  const auto first_item = static_cast<uint32_t>(items_.size());
+  const auto first_member = static_cast<uint32_t>(members_.size());
+  std::vector<uint32_t> keys;
+  keys.reserve(other.n_keys());
+  for (std::string_view text : other.keys_) keys.push_back(key(text));
+  for (std::string_view text : other.texts_) texts_.push_back(kept(text));
+  for (JsonId item : other.items_) items_.push_back(JsonId(item.value + offset));
+  for (const auto& [key, value] : other.members_) members_.push_back({keys[key], JsonId(value.value + offset)});
+  for (Node node : other.nodes_) {
+    Pause::tick();
+    const bool is_text = node.kind == Kind::kString || node.kind == Kind::kNumber;
+    node.first += is_text ? first_text : node.kind == Kind::kArray ? first_item : first_member;
+    nodes_.push_back(node);
+  }
+  return JsonId(other.root_.value + offset);
 }
 
 std::string_view JsonDocument::kept(std::string_view text) {

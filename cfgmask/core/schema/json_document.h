@@ -48,6 +48,9 @@ class JsonDocument {
   std::optional<JsonId> add_object(std::span<const Member> members);  // nullopt where a key stands twice
   uint32_t key(std::string_view text);
   void set_root(JsonId root) { root_ = root; }
+  // Adds all values of another document; its root among them. What `items`, `members` and the texts have given stays
+  // valid. Linear in the other one, on average.
+  JsonId append(const JsonDocument& other);
 
   JsonId root() const { return root_; }
   size_t n_values() const { return nodes_.size(); }
@@ -77,6 +80,9 @@ class JsonDocument {
 
   const Node& node(JsonId id) const { return nodes_[id.value]; }
   JsonId new_node(Node node);
+  // Makes room for more, and keeps what somebody may still look at.
+  template <class T>
+  static void reserve(size_t more, std::vector<T>& held, std::vector<std::vector<T>>& outgrown);
   std::string_view kept(std::string_view text);
   JsonId add_text(Kind kind, std::string_view kept);
   uint32_t kept_key(std::string_view kept);
@@ -87,6 +93,9 @@ class JsonDocument {
   std::vector<std::string_view> texts_;
   std::vector<JsonId> items_;
   std::vector<Member> members_;
+  // What these were before `append` needed more room.
+  std::vector<std::vector<JsonId>> outgrown_items_;
+  std::vector<std::vector<Member>> outgrown_members_;
   std::vector<std::string_view> keys_;
   HashIndex key_ids_;
   std::vector<uint32_t> last_object_with_;  // by key, to find those that stand twice

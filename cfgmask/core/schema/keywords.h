@@ -14,6 +14,8 @@ enum Keyword : uint8_t {
   kEnum,
   kConst,
   kReference,
+  kDynamicReference,
+  kRecursiveReference,
   kAnyOf,
   kOneOf,
   kAllOf,
@@ -61,6 +63,8 @@ inline constexpr std::array<std::string_view, kIdentifier> kKeywordNames = {
     "enum",
     "const",
     "$ref",
+    "$dynamicRef",
+    "$recursiveRef",
     "anyOf",
     "oneOf",
     "allOf",
@@ -104,9 +108,25 @@ inline constexpr std::array<std::string_view, kIdentifier> kKeywordNames = {
 inline constexpr std::array<std::string_view, 6> kSchemaMaps = {
     "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"};
 
+// Keywords that hold a list of schemas, and that hold one.
+inline constexpr std::array<std::string_view, 5> kSchemaLists = {"allOf", "anyOf", "oneOf", "prefixItems", "items"};
+inline constexpr std::array<std::string_view, 11> kSingleSchemas = {"not",
+                                                                    "if",
+                                                                    "then",
+                                                                    "else",
+                                                                    "items",
+                                                                    "additionalItems",
+                                                                    "contains",
+                                                                    "propertyNames",
+                                                                    "additionalProperties",
+                                                                    "unevaluatedItems",
+                                                                    "unevaluatedProperties"};
+
 // Keywords whose schemas apply to the same value as the schema they stand in.
 inline constexpr std::array kApplicators = {
-    kReference, kAnyOf, kOneOf, kAllOf, kNot, kIf, kThen, kElse, kDependentRequired, kDependentSchemas, kDependencies};
+    kReference, kDynamicReference,  kRecursiveReference, kAnyOf,       kOneOf, kAllOf, kNot, kIf, kThen,
+    kElse,      kDependentRequired, kDependentSchemas,   kDependencies};
+inline constexpr std::array kReferences = {kReference, kDynamicReference, kRecursiveReference};
 
 inline uint8_t code_of(std::string_view keyword) {
   const auto at = std::find(kKeywordNames.begin() + 1, kKeywordNames.end(), keyword);

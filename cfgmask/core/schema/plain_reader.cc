@@ -1,7 +1,6 @@
 #include "schema/plain_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_set>
 #include <utility>
 
@@ -13,8 +12,8 @@ namespace cfgmask {
 
 namespace {
 
-// Names of sets begin with the mark of a fragment.
-std::string pointer_of(const std::string& name) { return name.substr(std::min<size_t>(1, name.size())); }
+// Names of sets begin with the mark of a fragment, or with the URI of another document.
+std::string pointer_of(const std::string& name) { return name.substr(name.starts_with('#') ? 1 : 0); }
 
 }  // namespace
 
@@ -28,7 +27,7 @@ auto PlainReading::placed(const Ask& ask, const Question&... question) const {
   }
 }
 
-PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
+PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions,
                            uint64_t max_nesting, uint64_t max_rules)
     : document_(document),
       // Most schemas ask nothing: what is small enough to be copied without memory of its own is handed on.
@@ -36,7 +35,8 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
                  [&](auto folding, bool only_ascii) { return placed(questions.alike, folding, only_ascii); },
                  [&](const auto& name) { return questions.format(name); },
                  [&](const auto& name) { return placed(questions.properties, name); },
-                 [&](const auto& uri, const auto& around) { return questions.drafts(uri, around); }},
+                 [&](const auto& uri, const auto& around) { return questions.drafts(uri, around); },
+                 [&](const auto& uri) { return questions.documents ? placed(questions.documents, uri) : nullptr; }},
       max_nesting_(max_nesting),
       max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
       max_rules_(max_rules),
@@ -46,9 +46,7 @@ PlainReading::PlainReading(const PlainReader& reader, const JsonDocument& docume
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
           [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules) {
-  const JsonId root = document.root();
-  const Held declared = is_object(root) ? document.member(root, "$schema") : std::nullopt;
-  around_ = context(reader, declared ? std::optional(text(*declared)) : std::nullopt, false);
+  enter_root(reader);
 }
 
 std::shared_ptr<PlainSchema> PlainReading::read() {
@@ -131,7 +129,14 @@ bool PlainReading::is_idle(Keyword keyword, JsonId value) const {
 }
 
 std::optional<Keyword> PlainReading::keyword(uint32_t key) const {
-  const auto code = around_->codes[key];
+  auto& known = around_->codes->known;
+  // A document that was added has further keys.
+  while (known.size() <= key) {
+    const auto& codes = around_->reader->codes_;
+    const auto found = codes.find(std::string(document_.key_text(static_cast<uint32_t>(known.size()))));
+    known.push_back(found == codes.end() ? std::nullopt : std::optional(found->second));
+  }
+  const auto code = known[key];
   return code ? std::optional(static_cast<Keyword>(*code)) : std::nullopt;
 }
 
@@ -145,58 +150,21 @@ PlainReading::Said PlainReading::keywords(JsonId schema) const {
   return said;
 }
 
-PlainReading::Said PlainReading::entered(JsonId schema) {
-  Said said = keywords(schema);
-  // What is no identifier in the draft around it was not meant to change what references are relative to.
-  const bool may_be_identified = schema != document_.root() && said.has(kIdentifier);
-  if (const PlainReader& own = reader_of(said); &own != &reader()) {
-    around_ = context(own, text(*said[kDialect]), around_->identified);
-    said = keywords(schema);
-  }
-  if (may_be_identified && has_own_uri(said)) around_ = context(reader(), around_->uri, true);
-  return said;
-}
-
-const PlainReader& PlainReading::reader_of(const Said& said) {
-  const Held named = said[kDialect];
-  if (!named || !is_text(*named) || text(*named) == around_->uri) return reader();
-  const PlainReader*& own = around_->drafts[text(*named)];
-  if (own == nullptr) own = questions_.drafts(std::string(text(*named)), reader());
-  require(own != nullptr);
-  return *own;
-}
-
-PlainReading::Context* PlainReading::context(const PlainReader& reader, std::optional<std::string_view> uri,
-                                             bool identified) {
-  const auto found = std::find_if(contexts_.begin(), contexts_.end(), [&](const Context& context) {
-    return context.reader == &reader && context.identified == identified;
-  });
-  if (found != contexts_.end()) return &*found;
-  contexts_.push_back({&reader, uri, identified});
-  Context& made = contexts_.back();
-  made.known.resize(document_.n_values());
-  made.codes.reserve(document_.n_keys());
-  for (size_t key = 0; key < document_.n_keys(); ++key) {
-    const auto code = reader.codes_.find(std::string(document_.key_text(static_cast<uint32_t>(key))));
-    made.codes.push_back(code == reader.codes_.end() ? std::nullopt : std::optional(code->second));
-  }
-  return &made;
-}
-
 PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint64_t depth) {
   if (is(schema, Json::kTrue)) return PlainSchema::any();
   if (is_false(schema)) return PlainSchema::never();
   require(is_object(schema) && depth <= max_depth_ && depth <= kMostAtOnce);
   // A schema that leads to itself without going into a value.
-  require(!is_read_for_this_value(schema));
-  Known& known = around_->known[schema.value];
+  const Reached here = reached(schema, *around_);
+  require(!is_read_for_this_value(here));
+  Known& known = (*around_)[schema];
   if (known.progress == Progress::kReading && !known.id) known.id = schema_.reserve();
   if (known.progress != Progress::kNew) {
-    leads_to(schema, known);
+    leads_to(here, known);
     return *known.id;
   }
   known.progress = Progress::kReading;
-  level_.push_back(schema);
+  level_.push_back(here);
   Context* const outside = around_;
   const Said said = entered(schema);
   if (const auto later = referred_later(said, depth)) {
@@ -207,7 +175,8 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
     return *later;
   }
   const std::string* const around = algebra_.enter(&pointer);
-  PlainValueId id = is_reference(said) ? referred(said, depth) : described(schema, said, pointer, depth);
+  const auto reference = only_reference(said);
+  PlainValueId id = reference ? referred(said, *reference, depth) : described(schema, said, pointer, depth);
   algebra_.enter(around);
   around_ = outside;
   level_.pop_back();
@@ -224,39 +193,39 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
 
 // What was read inside of an item is known where it applies to the same value again, and may be there because of what
 // is being read.
-void PlainReading::leads_to(JsonId schema, const Known& known) {
+void PlainReading::leads_to(Reached schema, const Known& known) {
   if (!is_open(schema, known)) return;
-  std::unordered_set<uint32_t> seen{schema.value};
-  std::vector<JsonId> todo{schema};
+  std::unordered_set<Reached> seen{schema};
+  std::vector<Reached> todo{schema};
   while (!todo.empty()) {
-    const JsonId next = todo.back();
+    const Reached next = todo.back();
     todo.pop_back();
     require(++n_looked_at_ <= kWorkPerRule * max_rules_ && !is_read_for_this_value(next));
-    const auto further = leads_.find(next.value);
+    const auto further = leads_.find(next);
     if (further == leads_.end()) continue;
-    for (JsonId other : further->second) {
-      if (seen.insert(other.value).second) todo.push_back(other);
+    for (Reached other : further->second) {
+      if (seen.insert(other).second) todo.push_back(other);
     }
   }
   for (auto at = level_.begin() + level_begin_; at != level_.end(); ++at) add_lead(*at, schema);
 }
 
-void PlainReading::add_lead(JsonId from, JsonId to) {
-  auto& leads = leads_[from.value];
+void PlainReading::add_lead(Reached from, Reached to) {
+  auto& leads = leads_[from];
   if (leads.empty() || leads.back() != to) leads.push_back(to);
 }
 
-bool PlainReading::is_open(JsonId schema, const Known& known) const {
-  return known.progress == Progress::kReading || leads_.contains(schema.value);
+bool PlainReading::is_open(Reached schema, const Known& known) const {
+  return known.progress == Progress::kReading || leads_.contains(schema);
 }
 
-bool PlainReading::is_read_for_this_value(JsonId schema) const {
+bool PlainReading::is_read_for_this_value(Reached schema) const {
   return std::find(level_.begin() + level_begin_, level_.end(), schema) != level_.end();
 }
 
 PlainValueId PlainReading::inner(JsonId schema, const std::string& pointer, uint64_t depth) {
   if (depth > kDeep && is_object(schema)) {
-    Known& known = around_->known[schema.value];
+    Known& known = (*around_)[schema];
     if (known.progress == Progress::kNew) {
       if (!known.id) {
         known.id = schema_.reserve();
@@ -291,173 +260,6 @@ std::string PlainReading::below(const std::string& pointer, std::string_view key
     }
   }
   return out;
-}
-
-bool PlainReading::is_reference(const Said& said) const {
-  return said[kReference] && (reader().hides_siblings_ || !said.has_beside(kOfReferences));
-}
-
-bool PlainReading::has_own_uri(const Said& said) const {
-  const Held identifier = said[kIdentifier];
-  if (!identifier || !is_text(*identifier)) return false;
-  if (reader().hides_siblings_ && said[kReference]) return false;
-  return !text(*identifier).starts_with('#');
-}
-
-void PlainReading::pass(JsonId object) {
-  Context*& inside = around_->inside[object.value];
-  if (inside == nullptr) {
-    entered(object);
-    inside = around_;
-  }
-  around_ = inside;
-}
-
-PlainValueId PlainReading::referred(const Said& said, uint64_t depth) {
-  Context* const here = around_;
-  std::string_view reference = text(*said[kReference]);
-  std::vector<std::pair<JsonId, Known*>> passed;
-  JsonId found = followed(reference);
-  while (const auto next = only_reference(found)) {
-    // A reference that leads back to itself says nothing.
-    require(passed.size() < document_.n_values());
-    passed.push_back({found, &around_->known[found.value]});
-    found = followed(reference = *next);
-  }
-  const PlainValueId id = value(found, decoded(reference), depth + 1);
-  for (const auto& [reference_to_it, known] : passed) {
-    *known = {Progress::kDone, id};
-    if (is_open(found, around_->known[found.value])) add_lead(reference_to_it, found);
-  }
-  around_ = here;
-  return id;
-}
-
-JsonId PlainReading::followed(std::string_view reference) {
-  require(!around_->identified);
-  return referred_schema(reference);
-}
-
-std::optional<std::string_view> PlainReading::only_reference(JsonId schema) const {
-  if (!is_object(schema)) return std::nullopt;
-  const Known& known = around_->known[schema.value];
-  if (known.progress != Progress::kNew || known.id) return std::nullopt;
-  const Said said = keywords(schema);
-  if (!said[kReference] || said.has(kIdentifier) || said.has(kDialect) || !is_reference(said)) return std::nullopt;
-  return text(*said[kReference]);
-}
-
-std::optional<PlainValueId> PlainReading::referred_later(const Said& said, uint64_t depth) {
-  // What applies to the same value is read at once: only so does it show where that leads in a circle.
-  if (depth <= kDeep || std::ssize(level_) != level_begin_ + 1 || !is_reference(said) || around_->identified)
-    return std::nullopt;
-  const std::string_view reference = text(*said[kReference]);
-  Context* const here = around_;
-  const JsonId found = referred_schema(reference);
-  Context* const there = std::exchange(around_, here);
-  Known& known = there->known[found.value];
-  if (!is_object(found) || known.progress == Progress::kReading) return std::nullopt;
-  if (!known.id) {
-    known.id = schema_.reserve();
-    later_.push_back({found, decoded(reference), there});
-  }
-  return *known.id;
-}
-
-void PlainReading::read_later_ones() {
-  while (!later_.empty()) {
-    const Later next = std::move(later_.back());
-    later_.pop_back();
-    around_ = next.around;
-    value(next.schema, next.pointer, 0);
-  }
-}
-
-JsonId PlainReading::referred_schema(std::string_view reference) {
-  require(!reference.empty() && reference[0] == '#');
-  return target(std::string_view(decoded(reference)).substr(1));
-}
-
-std::string PlainReading::decoded(std::string_view reference) {
-  std::string out;
-  while (true) {
-    const size_t mark = std::min(reference.find('%'), reference.size());
-    out += reference.substr(0, mark);
-    reference.remove_prefix(mark);
-    if (reference.empty()) break;
-    uint8_t byte = 0;
-    const char* const digits = reference.data() + 1;
-    if (reference.size() > 2 && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
-      out += static_cast<char>(byte);
-      reference.remove_prefix(3);
-    } else {
-      // No escape: resolve.py takes it as it is, too.
-      out += '%';
-      reference.remove_prefix(1);
-    }
-  }
-  return out;
-}
-
-JsonId PlainReading::target(std::string_view pointer) {
-  const JsonId root = document_.root();
-  JsonId at = root;
-  bool is_map = false;  // of schemas, which says nothing itself
-  around_ = &contexts_.front();
-  require(pointer.empty() || pointer[0] == '/');
-  while (!pointer.empty()) {
-    const size_t end = std::min(pointer.find('/', 1), pointer.size());
-    const std::string token = unescaped(pointer.substr(1, end - 1));
-    if (is_array(at)) {
-      at = element(at, token);
-    } else {
-      require(is_object(at));
-      if (at != root && !is_map) pass(at);
-      const auto key = document_.find_key(token);
-      require(key.has_value());
-      at = step(at, *key);
-    }
-    is_map = !is_map && std::find(kSchemaMaps.begin(), kSchemaMaps.end(), token) != kSchemaMaps.end();
-    pointer.remove_prefix(end);
-  }
-  return at;
-}
-
-std::string PlainReading::unescaped(std::string_view token) {
-  std::string out;
-  for (size_t i = 0; i < token.size(); ++i) {
-    if (token[i] != '~') {
-      out += token[i];
-      continue;
-    }
-    require(i + 1 < token.size() && (token[i + 1] == '0' || token[i + 1] == '1'));
-    out += token[++i] == '0' ? '~' : '/';
-  }
-  return out;
-}
-
-JsonId PlainReading::element(JsonId array, std::string_view token) const {
-  uint32_t index = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), index);
-  require(error == std::errc() && end == token.data() + token.size() && (token == "0" || token[0] != '0'));
-  require(index < items(array).size());
-  return items(array)[index];
-}
-
-JsonId PlainReading::step(JsonId object, uint32_t key) {
-  const auto members = document_.members(object);
-  if (members.size() <= kFewMembers) {
-    const auto found = std::find_if(members.begin(), members.end(), [&](const auto& m) { return m.key == key; });
-    require(found != members.end());
-    return found->value;
-  }
-  auto& table = member_tables_[object.value];
-  if (table.empty()) {
-    for (const auto& member : members) table.emplace(member.key, member.value);
-  }
-  const auto found = table.find(key);
-  require(found != table.end());
-  return found->second;
 }
 
 PlainValueId PlainReading::described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth) {
@@ -532,6 +334,7 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
                          const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
                          NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most, bool has_any_order)
     : strings_(std::move(strings)),
+      identifier_(identifier),
       hides_siblings_(reference_hides_siblings),
       exclusive_(exclusive),
       numbers_(numbers),
@@ -542,7 +345,7 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
   codes_["$schema"] = kDialect;
 }
 
-std::shared_ptr<PlainSchema> PlainReader::read(const JsonDocument& document, const PlainQuestions& questions,
+std::shared_ptr<PlainSchema> PlainReader::read(JsonDocument& document, const PlainQuestions& questions,
                                                uint64_t max_nesting, uint64_t max_rules) const {
   try {
     return PlainReading(*this, document, questions, max_nesting, max_rules).read();

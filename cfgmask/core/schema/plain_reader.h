@@ -37,6 +37,9 @@ struct PlainQuestions {
   // How a schema is read whose `$schema` is this, inside of one that is read as `around`. Null: the schema is not
   // plain. Valid until the reading ends, and the same for the same dialect.
   std::function<const PlainReader*(const std::string& uri, const PlainReader& around)> drafts;
+  // The document with a URI, which the schema refers to and does not have; null without one. Valid until the next
+  // question.
+  std::function<const JsonDocument*(const std::string& uri)> documents;
 };
 
 // A limit that was crossed, and the JSON Pointer of the schema that did.
@@ -70,9 +73,9 @@ class PlainReader {
               NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt,
               bool has_any_order = false);
 
-  // Of a document whose root is in this dialect. Null for a schema that is not plain. Throws SchemaLimitExceeded
-  // (max_rules), and what the answers throw. Linear.
-  std::shared_ptr<PlainSchema> read(const JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
+  // Of a document whose root is in this dialect, to which the documents that it refers to are added. Null for a schema
+  // that is not plain. Throws SchemaLimitExceeded (max_rules), and what the answers throw. Linear.
+  std::shared_ptr<PlainSchema> read(JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
                                     uint64_t max_rules) const;
 
  private:
@@ -80,6 +83,7 @@ class PlainReader {
 
   TextMap<std::string, uint8_t> codes_;
   std::shared_ptr<KnownStrings> strings_;
+  std::string identifier_;
   bool hides_siblings_;
   Exclusive exclusive_;
   NumberStyle::Spelling numbers_;

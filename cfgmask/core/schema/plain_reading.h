@@ -1,21 +1,26 @@
 // One reading of a JSON Schema (schema/plain_reader.h): its state, and what its files share.
 //
-// read_combinations.cc has the keywords that apply schemas to the same value, read_shapes.cc those of arrays and
+// read_references.cc has what refers to schemas and names them, read_combinations.cc
+// the keywords that apply schemas to the same value, read_shapes.cc those of arrays and
 // objects, read_scalars.cc those of scalars and `enum` and `const`; plain_reader.cc the rest.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "schema/decimal.h"
+#include "schema/dynamic_scopes.h"
 #include "schema/json_document.h"
 #include "schema/keywords.h"
 #include "schema/number_set.h"
@@ -32,8 +37,8 @@ class PlainReading {
   using NotPlain = PlainAlgebra::NotPlain;
 
   // All of these outlive the reading.
-  PlainReading(const PlainReader& reader, const JsonDocument& document, const PlainQuestions& questions,
-               uint64_t max_nesting, uint64_t max_rules);
+  PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
+               uint64_t max_rules);
 
   // Throws NotPlain, LimitExceeded.
   std::shared_ptr<PlainSchema> read();
@@ -96,15 +101,43 @@ class PlainReading {
     Progress progress = Progress::kNew;
     std::optional<PlainValueId> id;  // known when done, or where the schema refers to itself
   };
-  // What the schemas around a place say of what stands there. One part of a document may stand in several places.
-  struct Context {
+  // Which keyword a key is, if it is one, by key.
+  struct Codes {
     const PlainReader* reader;
-    std::optional<std::string_view> uri;             // a `$schema` that names its dialect; none where the root has none
-    bool identified;                                 // not in the root's own document any more
-    std::vector<std::optional<uint8_t>> codes = {};  // by key: which keyword it is, if it is one
-    std::vector<Known> known = {};                   // by value
+    std::vector<std::optional<uint8_t>> known = {};
+  };
+  // What the schemas around a place say of what stands there, and how it is reached. One part of a document may stand
+  // in several places.
+  struct Context {
+    uint32_t number;
+    const PlainReader* reader;
+    uint32_t base;                        // which URI references are relative to
+    uint32_t scope;                       // of DynamicScopes
+    std::optional<std::string_view> uri;  // a `$schema` that names its dialect; none where the root has none
+    Codes* codes;
+    std::vector<Known> known = {};  // by value of the document as it was given; of the root alone, which has most
+    std::unordered_map<uint32_t, Known> known_elsewhere = {};   // by value
     std::unordered_map<uint32_t, Context*> inside = {};         // of objects that references passed
     TextMap<std::string_view, const PlainReader*> drafts = {};  // that schemas here say to be in
+
+    Known& operator[](JsonId schema) {
+      return schema.value < known.size() ? known[schema.value] : known_elsewhere[schema.value];
+    }
+  };
+  // A schema in a context, by the numbers of both.
+  using Reached = uint64_t;
+  static Reached reached(JsonId schema, const Context& around) { return uint64_t{around.number} << 32 | schema.value; }
+  // What a URI or an anchor names. The context around it has no dynamic scope.
+  struct Place {
+    JsonId schema;
+    Context* around;
+    std::string pointer;
+  };
+  // What a reference leads to, and the name of its rule.
+  struct Target {
+    JsonId schema;
+    Context* around;
+    std::string name;
   };
   // A schema that some reference leads to.
   struct Later {
@@ -117,7 +150,8 @@ class PlainReading {
     bool integers = false;  // of the numbers, only these
   };
 
-  static constexpr std::array<Keyword, 3> kOfReferences = {kReference, kIdentifier, kDialect};
+  static constexpr std::array<Keyword, 5> kOfReferences = {kReference, kDynamicReference, kRecursiveReference,
+                                                           kIdentifier, kDialect};
   static constexpr std::array<Keyword, 7> kOfArrays = {kItems,    kPrefixItems, kAdditionalItems, kUnevaluatedItems,
                                                        kMinItems, kMaxItems,    kUniqueItems};
   static constexpr std::array<Keyword, 3> kOfContained = {kContains, kMinContains, kMaxContains};
@@ -148,55 +182,27 @@ class PlainReading {
   uint32_t count(JsonId value) const;
   uint32_t count_or(Held held, uint32_t otherwise) const { return held ? count(*held) : otherwise; }
 
-  // ---- schemas, and what refers to them
+  // ---- schemas
 
   const PlainReader& reader() const { return *around_->reader; }
   std::optional<Keyword> keyword(uint32_t key) const;
   // Those that restrict something.
   Said keywords(JsonId schema) const;
   bool is_idle(Keyword keyword, JsonId value) const;
-  // Goes into a schema: what it says is read as it says itself.
-  Said entered(JsonId schema);
-  // How a schema is read that says this.
-  const PlainReader& reader_of(const Said& said);
-  // The context of this kind, made if it is new: linear in the document then.
-  Context* context(const PlainReader& reader, std::optional<std::string_view> uri, bool identified);
   // The values that a schema allows. Those of equal schemas are one.
   PlainValueId value(JsonId schema, const std::string& pointer, uint64_t depth);
   // All that is being read for the same value leads to this schema, which was read before or is being read. Throws
   // NotPlain where that leads back.
-  void leads_to(JsonId schema, const Known& known);
-  void add_lead(JsonId from, JsonId to);
+  void leads_to(Reached schema, const Known& known);
+  void add_lead(Reached from, Reached to);
   // Whether a schema leads to one that was being read when it was.
-  bool is_open(JsonId schema, const Known& known) const;
-  bool is_read_for_this_value(JsonId schema) const;
+  bool is_open(Reached schema, const Known& known) const;
+  bool is_read_for_this_value(Reached schema) const;
   // The values of a member or an item. Deep ones have no more than an id yet.
   PlainValueId inner(JsonId schema, const std::string& pointer, uint64_t depth);
   // The same, read in any case.
   PlainValueId inner_now(JsonId schema, const std::string& pointer, uint64_t depth);
   static std::string below(const std::string& pointer, std::string_view keyword, std::string_view key = {});
-  // Whether a schema is nothing but a reference.
-  bool is_reference(const Said& said) const;
-  // Whether references inside a schema are relative to a URI of its own.
-  bool has_own_uri(const Said& said) const;
-  // Goes into an object on the way of a reference. Linear in its members once.
-  void pass(JsonId object);
-  PlainValueId referred(const Said& said, uint64_t depth);
-  JsonId followed(std::string_view reference);
-  // What a schema refers to that is not read yet and says nothing else. Chains of such are followed in a loop.
-  std::optional<std::string_view> only_reference(JsonId schema) const;
-  // The id of what a member or an item refers to, if that is read later.
-  std::optional<PlainValueId> referred_later(const Said& said, uint64_t depth);
-  void read_later_ones();
-  // What a reference leads to, which stands in the same document; as `target`.
-  JsonId referred_schema(std::string_view reference);
-  // The percent-decoded reference. If it is not UTF-8, it matches no key.
-  static std::string decoded(std::string_view reference);
-  // What a JSON Pointer leads to; `around_` is then what is said of that.
-  JsonId target(std::string_view pointer);
-  static std::string unescaped(std::string_view token);
-  JsonId element(JsonId array, std::string_view token) const;
-  JsonId step(JsonId object, uint32_t key);
   PlainValueId described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth);
   // What the keywords say that look at the value without further schemas for the same value.
   PlainValueId described_here(const Said& said, const std::string& pointer, uint64_t depth);
@@ -216,6 +222,60 @@ class PlainReading {
   void count_rules(const Value& value, const std::string& pointer);
   // How many rules an object takes at most.
   static uint64_t n_states(const PlainSchema::Object& object);
+
+  // ---- what refers to schemas and names them (read_references.cc)
+
+  // Makes the context of the root, and enters it.
+  void enter_root(const PlainReader& reader);
+  // Goes into a schema: what it says is read as it says itself.
+  Said entered(JsonId schema);
+  // The same on the way of a reference, which leaves the dynamic scope as it is.
+  Said passed_into(JsonId schema);
+  // How a schema is read that says this.
+  const PlainReader& reader_of(const Said& said);
+  // The context of this kind, made if it is new.
+  Context* context(const PlainReader& reader, std::optional<std::string_view> uri, uint32_t base, uint32_t scope);
+  Context* in_scope(const Context& around, uint32_t scope);
+  // The scope inside of a resource that is entered from a scope.
+  uint32_t scope_inside(uint32_t scope, uint32_t base);
+  Codes* codes_of(const PlainReader& reader);
+  // The number of a URI.
+  uint32_t base(std::string uri);
+  bool is_document_root(JsonId schema) const {
+    return std::binary_search(document_roots_.begin(), document_roots_.end(), schema);
+  }
+  // The keyword that a schema is nothing but, if that is a reference.
+  std::optional<Keyword> only_reference(const Said& said) const;
+  // Whether references inside a schema are relative to a URI of its own.
+  bool has_own_uri(const Said& said) const;
+  // Goes into an object on the way of a reference. Linear in its members once.
+  void pass(JsonId object);
+  PlainValueId referred(const Said& said, Keyword keyword, uint64_t depth);
+  // What a schema refers to that is not read yet and says nothing else. Chains of such are followed in a loop.
+  std::optional<Target> next_in_chain(const Target& reached);
+  // The id of what a member or an item refers to, if that is read later.
+  std::optional<PlainValueId> referred_later(const Said& said, uint64_t depth);
+  void read_later_ones();
+  // What a reference leads to that stands here; `around_` stays.
+  Target target(const Said& said, Keyword keyword);
+  // What a `$ref` would lead to.
+  Place target_of_text(std::string_view reference);
+  // Where a dynamic reference leads instead, of a scope that has entered the resource of that place.
+  const Place* dynamic_target(const Place& place, std::string_view reference, Keyword keyword, uint32_t scope) const;
+  // The schema with a URI, or with an anchor in one with a URI.
+  const Place& named(const std::string& uri);
+  const Place& retrieved(const std::string& uri);
+  // Registers what URIs and anchors name in a document. Linear.
+  void register_names(const Place& root);
+  void register_schema(JsonId schema, Context* inside, const Place& place);
+  // The schema with a name of the document; the first one with a name stays.
+  void add_name(std::string name, const Place& place) { named_.try_emplace(std::move(name), place); }
+  void add_dynamic(const std::string& anchor, uint32_t base, const Place& place);
+  // What a JSON Pointer leads to.
+  Place step_along(Place place, std::string_view pointer);
+  static std::string unescaped(std::string_view token);
+  JsonId element(JsonId array, std::string_view token) const;
+  JsonId step(JsonId object, uint32_t key);
 
   // ---- schemas for the same value (read_combinations.cc)
 
@@ -282,7 +342,7 @@ class PlainReading {
   // The terminal of the scalars of a schema, as JSON text, the same for the same schema.
   std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
 
-  const JsonDocument& document_;
+  JsonDocument& document_;
   PlainQuestions questions_;
   uint64_t max_nesting_;
   uint64_t max_depth_;
@@ -294,13 +354,22 @@ class PlainReading {
   StringConditions strings_;
   KeyConditions keys_;
   PlainAlgebra algebra_;
+  std::deque<Codes> codes_;
   std::deque<Context> contexts_;  // that of the root first
-  Context* around_ = nullptr;     // of what is read
+  std::map<std::tuple<const PlainReader*, uint32_t, uint32_t>, Context*> context_of_;
+  Context* around_ = nullptr;           // of what is read
+  std::vector<JsonId> document_roots_;  // in ascending order
+  bool are_names_known_ = false;        // of the document that was given
+  TextMap<std::string, Place> named_;   // by URI, or URI and anchor
+  std::vector<std::string> bases_;      // URIs; that of the root first
+  TextMap<std::string, uint32_t> base_numbers_;
+  DynamicScopes scopes_;
+  std::vector<Place> dynamic_places_;
   std::vector<Later> later_;
-  std::vector<JsonId> level_;  // the schemas being read
-  ptrdiff_t level_begin_ = 0;  // from there on they say something about the same value
+  std::vector<Reached> level_;  // the schemas being read
+  ptrdiff_t level_begin_ = 0;   // from there on they say something about the same value
   // Which schemas the open ones apply to the same value, of those that were being read.
-  std::unordered_map<uint32_t, std::vector<JsonId>> leads_;
+  std::unordered_map<Reached, std::vector<Reached>> leads_;
   uint64_t n_looked_at_ = 0;  // of these
   TextMap<std::string, std::optional<uint32_t>> answers_;
   std::unordered_map<uint32_t, std::unordered_map<uint32_t, JsonId>> member_tables_;  // of objects with many members

@@ -17,8 +17,8 @@ PlainValueId PlainReading::combined(JsonId schema, const Said& said, PlainValueI
     if (keyword == kProperties) {
       terms.push_back({own});
       own_place_taken = true;
-    } else if (keyword == kReference) {
-      terms.push_back({referred(said, depth)});
+    } else if (keyword && std::ranges::find(kReferences, *keyword) != kReferences.end()) {
+      terms.push_back({referred(said, *keyword, depth)});
     } else if (keyword == kAllOf) {
       for (PlainValueId part : branches(held, "allOf", pointer, depth)) terms.push_back({part});
     } else if (keyword == kAnyOf) {
