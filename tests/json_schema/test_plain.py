@@ -681,6 +681,91 @@ PLAIN: dict[str, Any] = {
         "items": {"type": "null"},
         "anyOf": [{"uniqueItems": True, "maxItems": 1}, {"minItems": 3}],
     },
+    "values that differ": {"uniqueItems": True},
+    "objects that differ": {
+        "type": "array",
+        "uniqueItems": True,
+        "minItems": 3,
+        "items": {
+            "type": "object",
+            "properties": {
+                "a/": {"type": "integer"},
+                "b": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2},
+            },
+            "required": ["a/"],
+        },
+    },
+    "objects and other values that differ": {
+        "type": "array",
+        "uniqueItems": True,
+        "minItems": 2,
+        "items": {
+            "type": ["object", "string", "null"],
+            "properties": {"a": {"enum": ["x/", 2, None]}},
+            "minProperties": 2,
+        },
+    },
+    "arrays that differ of items that differ": {
+        "type": "array",
+        "uniqueItems": True,
+        "items": {"type": "array", "items": {"type": ["string", "integer"]}, "uniqueItems": True},
+    },
+    "arrays that differ, with a first item": {
+        "type": "array",
+        "uniqueItems": True,
+        "items": {
+            "prefixItems": [{"enum": ["a", "b"]}, {"type": "object"}],
+            "items": {"type": "string"},
+            "minItems": 1,
+        },
+    },
+    "alternatives that differ": {
+        "type": "array",
+        "uniqueItems": True,
+        "items": {
+            "anyOf": [
+                {"type": "object", "properties": {"k": {"const": "a"}}, "required": ["k"]},
+                {"type": "object", "properties": {"k": {"const": "b"}, "l": {"type": "number"}}, "required": ["k"]},
+                {"type": "string"},
+                {"enum": [1, 2]},
+            ]
+        },
+    },
+    "nodes that differ at each depth": {
+        "$defs": {
+            "n": {
+                "type": "object",
+                "properties": {
+                    "c": {"type": "array", "uniqueItems": True, "items": {"$ref": "#/$defs/n"}},
+                    "v": {"type": "integer"},
+                },
+            }
+        },
+        "$ref": "#/$defs/n",
+    },
+    "objects that differ, and that have items that do": {
+        "type": "array",
+        "uniqueItems": True,
+        "prefixItems": [{"type": "object"}, {"type": "object", "properties": {"a": {}}}],
+        "items": {"type": ["array", "object"]},
+        "minItems": 1,
+        "maxItems": 4,
+    },
+    "objects that differ with keys of a pattern": {
+        "type": "array",
+        "uniqueItems": True,
+        "items": {"patternProperties": {"^[a-c]": {"type": "integer"}}, "additionalProperties": False},
+    },
+    "objects that differ with conditions inside": {
+        "type": "array",
+        "uniqueItems": True,
+        "items": {
+            "type": "object",
+            "properties": {"t": {"type": "array", "contains": {"const": 1}}},
+            "required": ["t"],
+            "not": {"required": ["a", "b"]},
+        },
+    },
     "one item that differs from no other": {"type": "array", "uniqueItems": True, "maxItems": 1},
     "no array of one item has equal ones": {"maxItems": 1, "not": {"uniqueItems": True, "type": "array"}},
     "a constant that is listed": {"enum": ["a", 1, ["b"], {"c": None}], "const": ["b"]},
@@ -966,7 +1051,6 @@ LEFT: list[Any] = [
     {"type": "object", "patternProperties": {"^[ab]$": {}}, "additionalProperties": False, "minProperties": 3},
     {"type": "array", "minItems": 2, "maxItems": 1},
     {"type": "string", "enum": [1]},
-    {"uniqueItems": True},
     {"uniqueItems": 1},
     {"items": {"type": "string"}, "not": {"uniqueItems": True}},
     {"type": "array", "uniqueItems": True, "items": {"enum": [[1], [2]]}},

@@ -2,7 +2,8 @@
 //
 // One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
 // (plain_objects.cc), objects with keys in any order (unordered_objects.cc), choices between many of either
-// (plain_forks.cc), and forms that are not JSON (plain_forms.cc).
+// (plain_forks.cc), values that are told apart by all that is in them (told_apart.cc), and forms that are not JSON
+// (plain_forms.cc).
 #pragma once
 
 #include <algorithm>
@@ -184,6 +185,9 @@ class DeferredSchema : public DeferredPart {
 
   friend class IndentedSchema;
 
+  // The rules of values that are told apart, beside those of the others.
+  explicit DeferredSchema(DeferredSchema& main);
+
   void enter(const DeferredAdditions& to);
   // Whether a matcher may keep keys and strings as texts. It reads them as JSON.
   bool may_keep_texts() const { return to_->has_key_roles && writes_json_; }
@@ -197,6 +201,19 @@ class DeferredSchema : public DeferredPart {
   bool is_live_inside(PlainValueId id) const { return schema_.is_live(id, room_inside()); }
   // The symbol of an item or a member's value.
   uint32_t symbol_inside(PlainValueId id);
+  // ---- values that are told apart (told_apart.cc)
+  bool tells_apart() const { return main_ != nullptr; }
+  DeferredSchema& apart();
+  void make_marks_of_sets();
+  uint32_t closing_set(uint32_t mark);
+  uint32_t add_set_of(Holds holds);
+  uint32_t item_told_apart(PlainValueId id);
+  bool has_composites(PlainValueId id);
+  // Whether a nonterminal or a terminal is deferred here or in the rules beside these.
+  bool owns(uint32_t nonterminal) const;
+  bool owns_terminal(uint32_t terminal) const;
+
+  // ---- marks
   bool has_marks() const { return colon_ != 0; }
   void make_marks();
   void make_marks_of_lines();
@@ -204,7 +221,6 @@ class DeferredSchema : public DeferredPart {
   // ---- values and terminals
   uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone);
   uint32_t add_nonterminal(uint32_t order);
-  uint32_t add_set();
   uint32_t add_set(SetBounds bounds);
   uint32_t add_repeat(uint32_t body, uint32_t minimum, uint32_t maximum);
   void add_alternative(uint32_t rule, std::span<const uint32_t> symbols);
@@ -358,6 +374,8 @@ class DeferredSchema : public DeferredPart {
   const bool has_any_order_ = false;       // of keys in JSON
   const bool form_has_any_order_ = false;  // of keys in a form with braces
   const std::vector<uint32_t> form_tokens_;
+  DeferredSchema* const main_ = nullptr;   // of values that are told apart: the rules of the others; else null
+  std::unique_ptr<DeferredSchema> apart_;  // of others, those; made when a text needs them
   IndentedSchema* const whole_ = nullptr;  // of indented text; else null
   const uint32_t depth_ = 0;               // the brackets around it
   const PlainSchemaParts& parts_;
@@ -368,7 +386,7 @@ class DeferredSchema : public DeferredPart {
   Grammar* grammar_ = nullptr;
   RegexStore* regexes_ = nullptr;
   uint32_t scope_;
-  std::optional<uint32_t> default_set_;  // bounds that bound nothing
+  std::map<Holds, uint32_t> default_sets_;  // bounds that bound nothing
   std::map<RegexId, bool> endless_;
   uint32_t open_object_ = 0;
   Closing close_object_;
@@ -395,6 +413,7 @@ class DeferredSchema : public DeferredPart {
   std::unordered_map<uint32_t, Deferred> deferred_;                     // by the index of its rule
   std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
   std::map<PlainValueId, Kept> kept_strings_;                           // by array
+  std::map<PlainValueId, bool> has_composites_;
   TextMap<std::string_view, uint32_t> strings_;
   HashTable distinct_keys_;                                // by name
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value

@@ -17,12 +17,12 @@ Symbol IndentedSchema::start(const DeferredAdditions& to) {
 
 void IndentedSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
   enter(to);
-  where([&](const DeferredSchema& depth) { return depth.deferred_.contains(nonterminal); }).define(nonterminal);
+  where([&](const DeferredSchema& depth) { return depth.owns(nonterminal); }).define(nonterminal);
 }
 
 void IndentedSchema::define_terminal(uint32_t terminal, const DeferredAdditions& to) {
   enter(to);
-  DeferredSchema& depth = where([&](const DeferredSchema& each) { return each.terminal_of_.contains(terminal); });
+  DeferredSchema& depth = where([&](const DeferredSchema& each) { return each.owns_terminal(terminal); });
   depth.define_terminal(terminal, *to_depths_[depth.depth_]);
 }
 
@@ -72,7 +72,9 @@ DeferredSchema& IndentedSchema::where(Has has) {
 uint32_t DeferredSchema::room() const { return whole_ == nullptr ? kUnbounded : IndentedSchema::kMaxDepth - depth_; }
 
 uint32_t DeferredSchema::symbol_inside(PlainValueId id) {
-  return whole_ == nullptr ? symbol_of(id) : whole_->at(depth_ + 1).symbol_of(id);
+  if (whole_ == nullptr) return symbol_of(id);
+  DeferredSchema& inside = whole_->at(depth_ + 1);
+  return (tells_apart() ? inside.apart() : inside).symbol_of(id);
 }
 
 void DeferredSchema::make_marks_of_lines() {

@@ -166,4 +166,11 @@ bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<u
   return count(n, keys, besides) == kUnbounded;
 }
 
+bool KeyConditions::surely_never_end(const Keys& keys) {
+  if (keys.is_any()) return true;
+  const auto [at, is_new] = known_.try_emplace("more than " + numbers_of(keys, {}), std::nullopt);
+  if (is_new) at->second = searched(keys, {}, [&](RegexId all) { return regexes_->is_infinite(all); });
+  return at->second == true;
+}
+
 }  // namespace cfgmask

@@ -37,6 +37,8 @@ class KeyConditions {
   std::optional<uint32_t> count(uint32_t enough, const Keys& keys, const std::vector<uint32_t>& besides);
   // Whether it is sure that there are so many.
   bool surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides);
+  // Whether it is sure that there are infinitely many.
+  bool surely_never_end(const Keys& keys);
 
  private:
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;

@@ -128,7 +128,6 @@ void PlainAlgebra::finish() {
     const Value& value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(value, todo);
-    if (value.array && value.array->forbids_equal_items()) check_distinct(*value.array);
   }
   for (uint32_t id = 0; id < seen.size(); ++id) {
     if (seen[id]) join_numbers(PlainValueId(id));
@@ -246,40 +245,6 @@ std::vector<PlainSchema::Keys> PlainAlgebra::difference(const PlainSchema::Keys&
     if (!leave_out(condition, false)) return found;
   }
   return found;
-}
-
-// A register holds the scalars that came, and does not look ahead: of the values of item i, i may be used up.
-void PlainAlgebra::check_distinct(const Array& array) {
-  if (!array.witnesses.empty()) throw NotPlain();
-  const auto n_prefix = static_cast<uint32_t>(array.prefix.size());
-  for (uint32_t i = 0; i < std::min(n_prefix + 1, array.maximum); ++i) {
-    const auto item = array.item(i);
-    if (!item) continue;
-    const Parts parts = parts_of(*item);
-    if (!parts.arrays.empty() || !parts.objects.empty()) throw NotPlain();
-    for (uint32_t t : parts.terminals) {
-      const auto& terminal = schema_.terminal(t);
-      if (terminal.kind == PlainSchema::kNumber && terminal.spelling != PlainSchema::Spelling::kNumbers)
-        throw NotPlain();
-    }
-    const uint32_t least = i < n_prefix ? i + 1 : array.minimum;
-    if (i < array.minimum && least > 1 && !has_scalars(parts, least)) throw NotPlain();
-  }
-}
-
-// Whether it is plain that there are so many.
-bool PlainAlgebra::has_scalars(const Parts& parts, uint32_t least) const {
-  uint64_t n_words = 0;
-  uint64_t most = 0;
-  for (uint32_t t : parts.terminals) {
-    if (schema_.terminal(t).spelling == PlainSchema::Spelling::kWord) {
-      ++n_words;
-    } else {
-      // Others may overlap, so only the largest counts.
-      most = std::max(most, schema_.count(schema_.terminal(t)));
-    }
-  }
-  return n_words + most >= least;
 }
 
 // What values have in common with the witnesses that they may meet: rules need to know.

@@ -134,9 +134,6 @@ class PlainAlgebra {
   // Numbers of several conditions are one terminal: beside each other, each would keep a remainder of its own.
   void join_numbers(PlainValueId id);
   void find_common(const Value& value, std::vector<PlainValueId>& found);
-  // Throws NotPlain where it takes more than a look to tell items apart, and whether there are enough of them.
-  void check_distinct(const Array& array);
-  bool has_scalars(const Parts& parts, uint32_t least) const;
   void settle(PlainValueId id);
   Parts worked_out(const Pending& pending);
   Parts meet_all(const Terms& terms, const std::string& name);

@@ -16,12 +16,18 @@ uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
 void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
   const PlainSchema::Array& array = *schema_.at(id).array;
   if (!schema_.can_be(array, room())) return;
-  if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id);
-  if (array.forbids_equal_items() && !keeps_all_as_texts(id)) {
-    const uint32_t whole = add_set();
+  std::optional<Holds> set;
+  if (tells_apart()) {
+    set = array.forbids_equal_items() ? Holds::kDistinctArray : Holds::kArray;
+  } else if (array.forbids_equal_items() && !keeps_all_as_texts(id)) {
+    set = Holds::kValues;
+  }
+  if (set) {
+    const uint32_t whole = add_set_of(*set);
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }
+  if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id);
   add_alternative(rule, Symbols{open_array_, rule_of(ArrayState{id, 0})});
 }
 
@@ -58,7 +64,8 @@ void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t
 }
 
 uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
-  if (!schema_.at(array).array->forbids_equal_items()) return symbol_inside(item);
+  if (tells_apart() || !schema_.at(array).array->forbids_equal_items()) return symbol_inside(item);
+  if (has_composites(item)) return item_told_apart(item);
   return distinct_scalar(schema_.resolved(item), kept_strings(array));
 }
 

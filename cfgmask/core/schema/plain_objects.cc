@@ -6,6 +6,7 @@
 namespace cfgmask {
 
 DeferredSchema::Kept DeferredSchema::kept_keys(const PlainSchema::Object& object) {
+  if (tells_apart()) return Kept::kInSet;
   if (!object.may_repeat_others()) return Kept::kNowhere;
   if (object.counts_others() || !may_keep_texts()) return Kept::kInSet;
   return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
@@ -84,7 +85,7 @@ void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
   if (form_has_any_order_ && !object.members.empty()) return add_form_object_in_any_order(rule, object);
   const Kept seen = kept_keys(object);
   if (seen == Kept::kInSet) {
-    const uint32_t whole = add_set();
+    const uint32_t whole = add_set_of(tells_apart() ? Holds::kObject : Holds::kValues);
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }
@@ -172,7 +173,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
   const uint32_t after = level(object, written + 1);
   const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
   const bool may_end = stretch.is_optional && written + n_others(open) >= open.bounds.minimum;
-  if (!to_->has_choices) {
+  if (!to_->has_choices || tells_apart()) {
     // A chain: each state with all keys that may come would be rules that grow with the square of their number.
     const auto& members = open.object->members;
     uint32_t next = first;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "schema/distinct_items.h"
 #include "schema/plain_reading.h"
 #include "util/limits.h"
 #include "util/pause.h"
@@ -62,8 +63,19 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
     const Value& value = schema_.at(PlainValueId(i));
     if (value.object && schema_.is_live(PlainValueId(i))) require(has_keys_enough(*value.object));
   }
-  schema_.finish_adding();
+  schema_.finish_adding(told_apart());
   return made_;
+}
+
+// The sets whose values are told from others by all that is in them. Throws NotPlain where items of arrays cannot be
+// told apart.
+std::vector<PlainValueId> PlainReading::told_apart() {
+  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, reader().nested_at_most_);
+  require(items.all_are_plain());
+  // These have rules of their own.
+  std::vector<PlainValueId> found = items.told_apart();
+  for (PlainValueId id : found) count_rules(schema_.at(id), schema_.at(id).name);
+  return found;
 }
 
 // Whether what is begun of an object can always be completed: keys without names that it needs do not run out.

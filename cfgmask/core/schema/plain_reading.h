@@ -212,6 +212,7 @@ class PlainReading {
   void check_made(const Value& value, const std::string& pointer);
   bool has_keys_enough(const PlainSchema::Object& object);
   bool has_common(PlainValueId a, PlainValueId b) const;
+  std::vector<PlainValueId> told_apart();
   // The greatest number that has to be counted where an array has witnesses.
   static uint32_t counted_items(const PlainSchema::Array& array);
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {

@@ -54,10 +54,11 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
   enter(to);
   if (!has_marks()) make_marks();
   const Symbol start{form_ ? form_start() : rule_of(schema_.root())};
-  for (PlainValueId id : schema_.overview().with_many_states) {
-    const uint32_t rule = Symbol{rule_of(id)}.index();
-    if (grammar_->nonterminals[rule].is_deferred) define(rule);
-  }
+  const auto define_now = [&](uint32_t rule) {
+    if (grammar_->nonterminals[Symbol{rule}.index()].is_deferred) define(Symbol{rule}.index());
+  };
+  for (PlainValueId id : schema_.overview().with_many_states) define_now(rule_of(id));
+  for (PlainValueId id : schema_.overview().apart_with_many_states) define_now(apart().rule_of(id));
   return start;
 }
 
@@ -94,6 +95,7 @@ void DeferredSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
 
 void DeferredSchema::define_terminal(uint32_t index, const DeferredAdditions& to) {
   enter(to);
+  if (!tells_apart() && !terminal_of_.contains(index)) return apart().define_terminal(index, to);
   Terminal& terminal = grammar_->terminals[index];
   terminal.regex = regex_of(schema_.terminal(terminal_of_.at(index)), terminal.distinct);
   terminal.is_deferred = false;
@@ -133,17 +135,6 @@ uint32_t DeferredSchema::add_nonterminal(uint32_t order) {
   return Symbol::make(SymbolKind::kNonterminal, grammar_->nonterminals.size() - 1).value;
 }
 
-// One whose distinct terminals must not repeat each other.
-uint32_t DeferredSchema::add_set() {
-  const uint32_t made = add_nonterminal(kBeginsWithTerminal);
-  if (!default_set_) {
-    default_set_ = static_cast<uint32_t>(grammar_->set_bounds.size());
-    grammar_->set_bounds.emplace_back();
-  }
-  grammar_->nonterminals.back().opens_set = default_set_;
-  return made;
-}
-
 uint32_t DeferredSchema::add_set(SetBounds bounds) {
   const uint32_t made = add_nonterminal(kBeginsWithTerminal);
   grammar_->nonterminals.back().opens_set = static_cast<uint32_t>(grammar_->set_bounds.size());
@@ -164,6 +155,7 @@ void DeferredSchema::add_alternative(uint32_t rule, std::span<const uint32_t> sy
 }
 
 void DeferredSchema::define(uint32_t nonterminal) {
+  if (!tells_apart() && !deferred_.contains(nonterminal)) return apart().define(nonterminal);
   const auto n_before = static_cast<uint32_t>(grammar_->nonterminals.size());
   const uint32_t rule = Symbol::make(SymbolKind::kNonterminal, nonterminal).value;
   const Deferred deferred = deferred_.at(nonterminal);
@@ -226,6 +218,8 @@ uint32_t DeferredSchema::string(const std::string& text, KeyRole role) {
                          [&] { return add_terminal(python_key(text, *regexes_), shortened(shown(text))); });
   if (delimits_)
     return known_or_made(strings_, text, [&] { return add_terminal(regexes_->literal(text), shortened(shown(text))); });
+  if (tells_apart())
+    return known_or_made(strings_, text, [&] { return add_terminal(listed({text}), shortened(shown(text)), true); });
   if (role != KeyRole::kNone) return add_terminal(fixed({text}), shortened(shown(text)), false, role);
   return known_or_made(strings_, text, [&] { return add_terminal(fixed({text}), shortened(shown(text))); });
 }
@@ -241,7 +235,7 @@ bool DeferredSchema::is_endless_at_sight(RegexId keys, RegexStore& r) {
 uint32_t DeferredSchema::terminal(uint32_t index) {
   if (const auto known = terminals_.find(index)) return *known;
   const bool is_delimited = delimits_ && FormReading::is_string(schema_.terminal(index));
-  const uint32_t made = is_delimited ? delimited_string(index, false) : new_terminal(index, false);
+  const uint32_t made = is_delimited ? delimited_string(index, false) : new_terminal(index, tells_apart());
   terminals_.insert(index, made);
   return made;
 }
@@ -307,7 +301,7 @@ uint32_t DeferredSchema::rule_of(PlainValueId id) {
   id = schema_.resolved(id);
   if (const auto known = values_.find(id.value)) return *known;
   const uint32_t rule = defer(kValues + schema_.order(id), id);
-  grammar_->nonterminals.back().hides_set = has_any_order_;
+  grammar_->nonterminals.back().hides_set = has_any_order_ && !tells_apart();
   values_.insert(id.value, rule);
   return rule;
 }
@@ -315,12 +309,13 @@ uint32_t DeferredSchema::rule_of(PlainValueId id) {
 void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
   const PlainSchema::Value& value = schema_.at(id);
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
-  // ScalarsTogether spells only JSON.
-  const auto together = writes_json_ ? schema_.together(id) : nullptr;
+  // ScalarsTogether spells only JSON, and no numbers that can be told apart.
+  const auto together = writes_json_ && !tells_apart() ? schema_.together(id) : nullptr;
   if (together) add_scalars(rule, together);
   // What is known of many alternatives together is of keys that are kept as texts.
   // And of their order.
-  if (const auto large = may_keep_texts() && is_roomy() && !has_any_order_ ? schema_.large_union(id) : nullptr) {
+  const bool may_be_large = may_keep_texts() && is_roomy() && !has_any_order_ && !tells_apart();
+  if (const auto large = may_be_large ? schema_.large_union(id) : nullptr) {
     add_large(rule, *large);
     add_either(rule, large->rest);
   } else {
@@ -345,7 +340,8 @@ void DeferredSchema::add_either(uint32_t rule, const std::vector<PlainValueId>& 
   for (PlainValueId alternative : alternatives) {
     if (!schema_.is_live(alternative, room())) continue;
     const PlainValueId id = schema_.resolved(alternative);
-    const bool are_many = writes_json_ && !has_any_order_ && alternatives.size() >= ObjectForks::kMany;
+    const bool are_many =
+        writes_json_ && !has_any_order_ && !tells_apart() && alternatives.size() >= ObjectForks::kMany;
     if (are_many && is_open_object(id)) {
       objects.push_back(id);
     } else if (are_many && is_roomy() && ArrayForks::takes(schema_, id)) {

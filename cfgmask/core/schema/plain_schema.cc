@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 
 #include "schema/json_document.h"
@@ -549,7 +550,7 @@ bool PlainSchema::find_live(std::vector<bool>& live, uint32_t depth) {
   return false;
 }
 
-void PlainSchema::finish_adding() {
+void PlainSchema::finish_adding(const std::vector<PlainValueId>& told_apart) {
   contents_ = {};
   by_content_ = {};
   content_ = {};
@@ -572,6 +573,8 @@ void PlainSchema::finish_adding() {
       large_unions_.emplace(id.value, std::move(large));
   }
   for (uint32_t i = 0; i < values_.size(); ++i) look_over(PlainValueId(i));
+  std::ranges::copy_if(told_apart, std::back_inserter(overview_.apart_with_many_states),
+                       [&](PlainValueId id) { return at(id).may_have_many_states(); });
   for (uint32_t i = 0; i < values_.size(); ++i) {
     Value& value = values_[i];
     value.name = {};
@@ -612,12 +615,43 @@ bool PlainSchema::needs_distinct(const Array& array) const {
          (array.rest && !is_scalar(*array.rest));
 }
 
+std::vector<PlainValueId> PlainSchema::alternatives_of(std::vector<PlainValueId> pending) const {
+  std::vector<PlainValueId> found;
+  std::unordered_set<uint32_t> seen;
+  while (!pending.empty()) {
+    const PlainValueId next = pending.back();
+    pending.pop_back();
+    if (!is_live(next) || !seen.insert(next.value).second) continue;
+    const auto& inner = at(next).alternatives;
+    if (inner.empty()) found.push_back(next);
+    pending.insert(pending.end(), inner.rbegin(), inner.rend());
+  }
+  return found;
+}
+
+bool PlainSchema::has_composites(const std::vector<PlainValueId>& sets) const {
+  const std::vector<PlainValueId> all = alternatives_of(sets);
+  return std::ranges::any_of(all, [&](PlainValueId part) {
+    const Value& value = at(part);
+    return (value.array && can_be(*value.array)) || (value.object && can_be(*value.object));
+  });
+}
+
+bool PlainSchema::has_composite_items(const Array& array) const {
+  if (!array.forbids_equal_items()) return false;
+  std::vector<PlainValueId> items = array.prefix;
+  if (array.rest) items.push_back(*array.rest);
+  return has_composites(items);
+}
+
 bool PlainSchema::may_have_endless_items(const Array& array) const {
   if (!array.forbids_equal_items() || array.minimum > 1) return false;
   const std::vector<uint32_t> strings = item_terminals(array, kString);
-  return !strings.empty() && std::ranges::all_of(strings, [&](uint32_t t) {
+  const auto may_be_endless = [&](uint32_t t) {
     return terminal(t).spelling == Spelling::kAnyString || terminal(t).spelling == Spelling::kText;
-  });
+  };
+  // Beside arrays and objects, strings are told apart by the parser.
+  return !strings.empty() && std::ranges::all_of(strings, may_be_endless) && !has_composite_items(array);
 }
 
 std::vector<uint32_t> PlainSchema::item_terminals(const Array& array, uint32_t kinds) const {

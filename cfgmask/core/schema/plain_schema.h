@@ -193,6 +193,7 @@ class PlainSchema {
     // Whether some value may need several values that differ, or composite ones.
     bool needs_distinct = false;
     std::vector<PlainValueId> with_many_states = {};
+    std::vector<PlainValueId> apart_with_many_states = {};  // of values that are told from others, too
   };
 
   PlainSchema();
@@ -260,6 +261,11 @@ class PlainSchema {
   bool needs_distinct(const Array& array) const;
   // The scalars of these kinds that the items of an array may be, each once or more often.
   std::vector<uint32_t> item_terminals(const Array& array, uint32_t kinds) const;
+  // The sets that unions are made of at the last, each once, but for those without values.
+  std::vector<PlainValueId> alternatives_of(std::vector<PlainValueId> unions) const;
+  // Whether there are arrays or objects in some sets; among the items of an array that must not be equal.
+  bool has_composites(const std::vector<PlainValueId>& sets) const;
+  bool has_composite_items(const Array& array) const;
   // What the strings of a terminal plainly begin with.
   std::string_view start(const Terminal& terminal) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
@@ -295,7 +301,8 @@ class PlainSchema {
   // Roughly; known after `finish_adding`.
   size_t bytes() const { return bytes_; }
   // Forgets what is needed to add to it, and names of rules.
-  void finish_adding();
+  // told_apart  the sets whose values are told from others by all that is in them
+  void finish_adding(const std::vector<PlainValueId>& told_apart = {});
   // Known after `finish_adding`.
   const Overview& overview() const { return overview_; }
   // Where a value stands in an order in which unions come before what they are unions of.

@@ -114,6 +114,7 @@ std::optional<bool> FormReading::has_tags(PlainValueId id, RegexStore* r) const 
 }
 
 std::optional<bool> FormReading::is_delimited(const PlainSchema::Value& value, RegexStore* r) const {
+  if (value.array && schema_.has_composite_items(*value.array)) return false;
   if (value.object) {
     if (!has_readable_names(*value.object)) return false;
     if (value.object->has_classes()) {
@@ -140,6 +141,7 @@ bool FormReading::has_readable_names(const PlainSchema::Object& object) const {
 }
 
 std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, RegexStore* r) const {
+  if (value.array && schema_.has_composite_items(*value.array)) return false;
   if (value.object) {
     if (!has_readable_names(*value.object)) return false;
     const PlainSchema::Object& object = *value.object;

@@ -24,6 +24,7 @@ bool DeferredSchema::is_in_any_order(const PlainSchema::Object& object) const {
 
 // Where keys without names are kept. Those with names are always in the set.
 DeferredSchema::Kept DeferredSchema::kept_unordered(const PlainSchema::Object& object) {
+  if (tells_apart()) return Kept::kInSet;
   if (!object.others && object.classes.empty()) return Kept::kNowhere;
   if (!object.bounds().are_idle() || !object.witnesses.empty() || !may_keep_texts()) return Kept::kInSet;
   return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
@@ -37,6 +38,7 @@ void DeferredSchema::add_unordered(uint32_t rule, PlainValueId id) {
   }
   bounds.minimum = object.bounds().minimum;
   bounds.maximum = object.bounds().maximum;
+  if (tells_apart()) bounds.holds = Holds::kObject;
   const uint32_t whole = add_set(std::move(bounds));
   add_alternative(rule, Symbols{whole});
   const uint32_t missing = (1U << object.witnesses.size()) - 1;
@@ -64,10 +66,22 @@ uint32_t DeferredSchema::rule_of(const UnorderedState& state) {
 void DeferredSchema::add_rules(uint32_t rule, const UnorderedState& state) {
   const auto [object, missing] = levels_[state.level];
   const OpenObject& open = open_objects_[object];
-  for (uint32_t keys : choices_of(state.level)) {
+  const auto add = [&](const Symbols& member) {
     Symbols taken = separated(state.some);
-    taken.push_back(keys);
+    taken.insert(taken.end(), member.begin(), member.end());
     add_alternative(rule, taken);
+  };
+  if (tells_apart()) {
+    // Sets that are values have no numbered keys.
+    for (const auto& member : open.object->members) {
+      if (!is_live_inside(member.value)) continue;
+      Symbols taken{key(member.name)};
+      const Symbols after = after_unordered(state.level, member);
+      taken.insert(taken.end(), after.begin(), after.end());
+      add(taken);
+    }
+  } else {
+    for (uint32_t keys : choices_of(state.level)) add(Symbols{keys});
   }
   add_other_keys(rule, state);
   const bool may_be_empty = open.object->n_required() == 0 && open.bounds.minimum == 0;

@@ -1,0 +1,86 @@
+// Arrays and objects that must be told from others, as items of arrays in which no two are equal; see
+// cfgmask/json_schema/told_apart.py, which makes the same of any schema.
+//
+// Their rules stand beside those of other values: sets hold all that is written in them (earley/seen_values.h), so
+// every scalar counts, and every key, and nothing is closed that would come twice. Which values can be told apart in
+// that way is for schema/distinct_items.h to say.
+#include <algorithm>
+#include <string>
+
+#include "schema/deferred_schema.h"
+#include "schema/indented_schema.h"
+
+namespace cfgmask {
+
+DeferredSchema::DeferredSchema(DeferredSchema& main)
+    : kept_(main.kept_),
+      form_(main.form_),
+      writes_python_(main.writes_python_),
+      delimits_(main.delimits_),
+      writes_json_(main.writes_json_),
+      has_any_order_(main.has_any_order_),
+      form_has_any_order_(main.form_has_any_order_),
+      form_tokens_(main.form_tokens_),
+      main_(&main),
+      whole_(main.whole_),
+      depth_(main.depth_),
+      parts_(*kept_),
+      schema_(*parts_.schema),
+      scope_(main.scope_),
+      forks_(schema_),
+      array_forks_(schema_) {}
+
+DeferredSchema& DeferredSchema::apart() {
+  if (tells_apart()) return *this;
+  if (!apart_) apart_.reset(new DeferredSchema(*this));
+  apart_->enter(*to_);
+  if (!apart_->has_marks()) apart_->make_marks_of_sets();
+  return *apart_;
+}
+
+// The marks of the other rules, of which those that close end a set, too.
+void DeferredSchema::make_marks_of_sets() {
+  open_object_ = main_->open_object_;
+  open_array_ = main_->open_array_;
+  comma_ = main_->comma_;
+  first_line_ = main_->first_line_;
+  close_object_ = {closing_set(main_->close_object_.empty), closing_set(main_->close_object_.further)};
+  close_array_ = {closing_set(main_->close_array_.empty), closing_set(main_->close_array_.further)};
+  close_set_ = close_object_;
+  colon_ = main_->colon_;
+}
+
+uint32_t DeferredSchema::closing_set(uint32_t mark) {
+  const Terminal& known = grammar_->terminals[Symbol{mark}.index()];
+  const uint32_t made = add_terminal(known.regex, std::string(known.name), false, known.key_role);
+  grammar_->terminals.back().closes_set = true;
+  return made;
+}
+
+// One without bounds.
+uint32_t DeferredSchema::add_set_of(Holds holds) {
+  const uint32_t made = add_nonterminal(kBeginsWithTerminal);
+  const auto [at, is_new] = default_sets_.try_emplace(holds, static_cast<uint32_t>(grammar_->set_bounds.size()));
+  if (is_new) grammar_->set_bounds.emplace_back().holds = holds;
+  grammar_->nonterminals.back().opens_set = at->second;
+  return made;
+}
+
+// An item that may be an array or an object.
+uint32_t DeferredSchema::item_told_apart(PlainValueId id) {
+  return (whole_ == nullptr ? apart() : whole_->at(depth_ + 1).apart()).symbol_of(id);
+}
+
+bool DeferredSchema::has_composites(PlainValueId id) {
+  return known_or_made(has_composites_, id, [&] { return schema_.has_composites({id}); });
+}
+
+bool DeferredSchema::owns(uint32_t nonterminal) const {
+  return deferred_.contains(nonterminal) || (apart_ && apart_->deferred_.contains(nonterminal));
+}
+
+bool DeferredSchema::owns_terminal(uint32_t terminal) const {
+  return terminal_of_.contains(terminal) || (apart_ && apart_->terminal_of_.contains(terminal));
+}
+
+}  // namespace cfgmask
