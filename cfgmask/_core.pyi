@@ -285,11 +285,17 @@ class KnownStrings:
     formats      for each, its name, the parts that its strings are one after the other, and a pattern that all strings
                  of the format match, if the parts do not say all of them. A part is a pattern in "python-dot-all" (see
                  `plain_pattern`) and a bound on its octets in UTF-8, if it has one; no parts: the regex is asked for
+    pattern_dialect  that of the patterns of schemas: "ecma", "python" or "rust"
+    data         what is asked for data of Unicode
     max_nesting  of the patterns
     """
 
     def __init__(
-        self, formats: Sequence[tuple[str, Sequence[tuple[str, int | None]], str | None]], max_nesting: int
+        self,
+        formats: Sequence[tuple[str, Sequence[tuple[str, int | None]], str | None]],
+        pattern_dialect: str,
+        data: PatternData,
+        max_nesting: int,
     ) -> None: ...
     def format(self, name: str) -> PortableRegex | None:
         """The regex of a format's decoded strings; None if only Python has it. KeyError for an unknown format."""

@@ -1244,7 +1244,8 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
   return made;
 }
 
-void new_known_strings(KnownStrings* self, const nb::list& formats, uint64_t max_nesting) {
+void new_known_strings(KnownStrings* self, const nb::list& formats, const std::string& dialect, nb::object data,
+                       uint64_t max_nesting) {
   using Parts = std::vector<std::pair<std::string, std::optional<uint32_t>>>;
   std::vector<KnownStrings::Format> given;
   for (nb::handle each : formats) {
@@ -1253,7 +1254,9 @@ void new_known_strings(KnownStrings* self, const nb::list& formats, uint64_t max
     for (auto& [pattern, most] : parts) format.parts.push_back({std::move(pattern), most});
     given.push_back(std::move(format));
   }
-  new (self) KnownStrings(std::move(given), max_nesting);
+  const PythonPatternData asked(std::move(data));
+  KnownStrings::Patterns patterns{dialect_named(dialect), asked.source(), asked.options(max_nesting, 0)};
+  new (self) KnownStrings(std::move(given), std::move(patterns), max_nesting);
 }
 
 NumberStyle::Spelling spelling_of(bool plain_numbers) {
@@ -1349,7 +1352,7 @@ void bind_plain_schema(nb::module_& m) {
       },
       "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::plain_pattern);
   nb::class_<KnownStrings>(m, "KnownStrings", docs::KnownStrings)
-      .def("__init__", new_known_strings, "formats"_a, "max_nesting"_a)
+      .def("__init__", new_known_strings, "formats"_a, "pattern_dialect"_a, "data"_a, "max_nesting"_a)
       .def(
           "format",
           [](KnownStrings& self, const std::string& name) {

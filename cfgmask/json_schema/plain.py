@@ -33,6 +33,8 @@ from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.json_schema.wrapped import is_wrapped
 from cfgmask.limits import Limits
 from cfgmask.regex.case_folding import Folding, alike
+from cfgmask.regex.dialects import DialectName
+from cfgmask.regex.parser import PatternData
 from cfgmask.regex.properties import ecma_property
 
 T = TypeVar("T")
@@ -105,6 +107,7 @@ _FREE: dict[str, Any] = {
     "indent": DEFAULTS.indent,
     "property_order": DEFAULTS.property_order,
     "formats": DEFAULTS.formats,
+    "pattern_dialect": DEFAULTS.pattern_dialect,
     "on_unsupported": DEFAULTS.on_unsupported,
     "max_digits": DEFAULTS.max_digits,
     # What it refuses is refused before.
@@ -149,13 +152,15 @@ def _regex(tree: RegexTree) -> _core.PortableRegex:
     return _core.portable_regex(tree, Limits().max_nesting)
 
 
-@lru_cache(maxsize=32)
-def _reader(dialect: Dialect, formats: str, numbers: str, order: str, is_indented: bool) -> _core.PlainReader:
+@lru_cache(maxsize=64)
+def _reader(
+    dialect: Dialect, formats: str, patterns: DialectName, numbers: str, order: str, is_indented: bool
+) -> _core.PlainReader:
     """The reader of schemas in a dialect."""
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
     return _core.PlainReader(
         sorted(asserted),
-        _known_strings(),
+        _known_strings(patterns),
         dialect.draft.id_keyword,
         dialect.draft.reference_hides_siblings,
         "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
@@ -166,16 +171,23 @@ def _reader(dialect: Dialect, formats: str, numbers: str, order: str, is_indente
 
 
 def _reader_with(dialect: Dialect, options: JsonSchemaOptions) -> _core.PlainReader:
-    return _reader(dialect, options.formats, options.numbers, options.property_order, options.indent is not None)
+    return _reader(
+        dialect,
+        options.formats,
+        options.pattern_dialect,
+        options.numbers,
+        options.property_order,
+        options.indent is not None,
+    )
 
 
-@lru_cache(maxsize=1)
-def _known_strings() -> _core.KnownStrings:
+@lru_cache(maxsize=3)
+def _known_strings(pattern_dialect: DialectName) -> _core.KnownStrings:
     formats = [
         (name, [(part.pattern, part.most) for part in format.parts], format.possible)
         for name, format in FORMATS.items()
     ]
-    return _core.KnownStrings(formats, Limits().max_nesting)
+    return _core.KnownStrings(formats, pattern_dialect, PatternData(), Limits().max_nesting)
 
 
 # An answer takes as long as so many steps of a session, and so many characters of the question take one more.

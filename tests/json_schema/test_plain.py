@@ -1750,3 +1750,40 @@ def test_schemas_of_maskbench() -> None:
             plain += 1
             walk_both(grammar, plain, steps=100)
     assert plain > len(schemas) / 2
+
+
+# Patterns that mean something in one dialect, or each time another thing.
+_OF_DIALECTS: list[tuple[Any, Any]] = [
+    (dialect, pattern)
+    for dialect, patterns in {
+        "python": [r"(?P<y>[12])-(?P=y)", r"(?i)^straße$", r"\Aa\Z", r"^\w\s$", "^a$", "(?s).$", r"\N{DIGIT ONE}|é"],
+        "rust": [r"^\pL+$", r"[[:alpha:]]$", r"^\x{41}\z", r"^[a-z&&[^b]]$", r"(?i)k", r"\p{Greek}", r"^\d(?x: a b )"],
+        "ecma": [r"^(?<é>a|b)\k<é>$", r"\cA", r"^[^]$"],
+    }.items()
+    for pattern in patterns
+]
+
+
+@pytest.mark.parametrize(("dialect", "pattern"), _OF_DIALECTS)
+def test_dialects_of_patterns(dialect: Any, pattern: str) -> None:
+    schema = {
+        "type": ["object", "string"],
+        "pattern": pattern,
+        "maxLength": 6,
+        "patternProperties": {pattern: {"type": "null"}},
+        "properties": {"a": {"pattern": pattern, "enum": ["a", "b", "A", "1-1"]}},
+        "propertyNames": {"pattern": pattern},
+    }
+    grammar = cfgmask.Grammar.from_json_schema(schema, pattern_dialect=dialect)
+    assert grammar.plain is not None
+    for seed in range(5):
+        walk_both(grammar, seed)
+
+
+def test_equal_patterns_of_two_dialects() -> None:
+    schema = {"pattern": "^a$", "type": "string"}
+    for dialect, texts in {"python": {'"a"', '"a\\n"'}, "ecma": {'"a"'}, "rust": {'"a"'}}.items():
+        grammar = cfgmask.Grammar.from_json_schema(schema, pattern_dialect=dialect)  # type: ignore[arg-type]
+        assert grammar.plain is not None
+        matches = cfgmask.compile(grammar, VOCABULARY)
+        assert {text for text in ('"a"', '"a\\n"', '"b"') if accepts(matches, text)} == texts

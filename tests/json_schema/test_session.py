@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cfgmask import Grammar
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import Complement, Intersection
-from cfgmask.json_schema import decide
+from cfgmask.json_schema import decide, lower_schema
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.value_counts import Uncounted, n_texts
 from cfgmask.limits import Limits
@@ -69,4 +68,4 @@ def test_a_limit_that_is_met_where_rules_are_made_names_the_place() -> None:
     arrays = [{"type": "array", "maxItems": 25, "items": {"enum": [n]}} for n in range(6)]
     schema = {"properties": {"a": {"oneOf": arrays}, "b": True}}
     with pytest.raises(LimitExceeded, match="at /properties/a"):
-        Grammar.from_json_schema(schema, pattern_dialect="python", limits=Limits(max_rules=20_000))
+        lower_schema(schema, limits=Limits(max_rules=20_000))

@@ -204,7 +204,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   const PlainReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
                            false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, std::nullopt,
                            has_any_order);
-  const auto document = JsonDocument::parse(schema, limits.max_nesting);
+  auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
   const auto none = [](const auto&...) { return std::nullopt; };
   const auto same = [](const std::string&, const PlainReader& around) { return &around; };

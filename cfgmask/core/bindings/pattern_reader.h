@@ -18,6 +18,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "bindings/interpreter.h"
@@ -112,10 +113,70 @@ inline std::vector<std::vector<uint32_t>> alike_classes(const nb::object& found)
   return nb::cast<std::vector<std::vector<uint32_t>>>(found);
 }
 
+inline CodePoints code_points_of(const nb::object& found) {
+  CodePoints ranges;
+  for (const auto& [low, high] : nb::cast<std::vector<std::pair<uint32_t, uint32_t>>>(found))
+    ranges.push_back({low, high});
+  return ranges;
+}
+
+inline const char* dialect_name(PatternDialect::Name name) {
+  using Name = PatternDialect::Name;
+  return name == Name::kPython ? "python" : name == Name::kRust ? "rust" : "ecma";
+}
+inline PatternDialect::Name dialect_named(const std::string& name) {
+  using Name = PatternDialect::Name;
+  return name == "python" ? Name::kPython : name == "rust" ? Name::kRust : Name::kEcma;
+}
+
+// Data of Unicode from an object of Python; see `cfgmask.regex.unicode_data.PatternData`.
+class PythonPatternData {
+ public:
+  explicit PythonPatternData(nb::object data) : data_(std::move(data)) {}
+
+  template <typename... Arguments>
+  nb::object ask(const char* method, const Arguments&... arguments) const {
+    return in_python([&]() -> nb::object { return data_.attr(method)(arguments...); });
+  }
+
+  // Both keep a reference of their own to the object.
+  UnicodeSets::Source source() const {
+    return {
+        .shorthand = [*this](bool is_rust,
+                             char letter) { return code_points_of(ask("shorthand", is_rust, std::string(1, letter))); },
+        .alike = [*this](CaseFolding folding,
+                         bool only_ascii) { return alike_classes(ask("alike", folding_name(folding), only_ascii)); },
+        .property = [*this](std::u32string_view name, std::u32string_view value, PatternDialect::Name dialect,
+                            bool ignore_case) -> std::variant<CodePoints, UnicodeSets::Unknown> {
+          const nb::object found =
+              ask("property", python_text(name), python_text(value), dialect_name(dialect), ignore_case);
+          const auto [ranges, message, help] = nb::cast<std::tuple<nb::object, nb::str, nb::str>>(found);
+          if (!ranges.is_none()) return code_points_of(ranges);
+          return UnicodeSets::Unknown{characters_of(message, 0, nb::len(message)),
+                                      characters_of(help, 0, nb::len(help))};
+        }};
+  }
+  PatternReadingOptions options(uint64_t max_nesting, uint64_t max_parts) const {
+    const auto named = [*this](std::u32string_view name) -> std::optional<char32_t> {
+      const nb::object found = ask("character_named", python_text(name));
+      return found.is_none() ? std::nullopt : std::optional(static_cast<char32_t>(nb::cast<uint32_t>(found)));
+    };
+    return {.kinds = python_characters(),
+            .named = named,
+            .shared_names = {},
+            .max_nesting = max_nesting,
+            .max_parts = max_parts,
+            .max_lazy = std::nullopt};
+  }
+
+ private:
+  nb::object data_;
+};
+
 class PatternReader {
  public:
   // data: see `cfgmask.regex.unicode_data.PatternData`.
-  explicit PatternReader(nb::object data) : data_(std::move(data)), unicode_(sources()) {}
+  explicit PatternReader(nb::object data) : data_(std::move(data)), unicode_(data_.source()) {}
 
   // The result, problems, and why and where reading was given up.
   nb::tuple read(const nb::str& pattern, const std::string& dialect, const nb::str& flags, const std::string& use,
@@ -130,7 +191,7 @@ class PatternReader {
                              .named_groups = named_groups,
                              .ascii_digits = ascii_digits,
                              .keep_excluded = keep_excluded};
-    PatternReadingOptions reading = options(max_nesting, max_parts);
+    PatternReadingOptions reading = data_.options(max_nesting, max_parts);
     if (named_groups) {
       for (const std::u32string_view name : named_group_names()) reading.shared_names.emplace_back(name);
     }
@@ -158,51 +219,15 @@ class PatternReader {
     const std::u32string letters = characters_of(flags, 0, nb::len(flags));
     const PatternQuestion question{
         .pattern = text, .dialect = dialect_named(dialect), .flags = letters, .use = PatternUse::kLexeme};
-    return has_lazy_choice(question, options(max_nesting, max_parts));
+    return has_lazy_choice(question, data_.options(max_nesting, max_parts));
   }
 
  private:
-  static PatternDialect::Name dialect_named(const std::string& name) {
-    using Name = PatternDialect::Name;
-    return name == "python" ? Name::kPython : name == "rust" ? Name::kRust : Name::kEcma;
-  }
-  static const char* name_of(PatternDialect::Name name) {
-    using Name = PatternDialect::Name;
-    return name == Name::kPython ? "python" : name == Name::kRust ? "rust" : "ecma";
-  }
   static PatternUse use_named(const std::string& name) {
     if (name == "text") return PatternUse::kText;
     if (name == "search") return PatternUse::kSearch;
     if (name == "lexeme") return PatternUse::kLexeme;
     return name == "extended-text" ? PatternUse::kExtendedText : PatternUse::kExtendedLexeme;
-  }
-
-  template <typename... Arguments>
-  nb::object ask(const char* method, const Arguments&... arguments) const {
-    return in_python([&]() -> nb::object { return data_.attr(method)(arguments...); });
-  }
-
-  static CodePoints ranges_of(const nb::object& found) {
-    CodePoints ranges;
-    for (const auto& [low, high] : nb::cast<std::vector<std::pair<uint32_t, uint32_t>>>(found))
-      ranges.push_back({low, high});
-    return ranges;
-  }
-
-  UnicodeSets::Source sources() const {
-    return {.shorthand = [this](bool is_rust,
-                                char letter) { return ranges_of(ask("shorthand", is_rust, std::string(1, letter))); },
-            .alike = [this](CaseFolding folding,
-                            bool only_ascii) { return alike_classes(ask("alike", folding_name(folding), only_ascii)); },
-            .property = [this](std::u32string_view name, std::u32string_view value, PatternDialect::Name dialect,
-                               bool ignore_case) -> std::variant<CodePoints, UnicodeSets::Unknown> {
-              const nb::object found =
-                  ask("property", python_text(name), python_text(value), name_of(dialect), ignore_case);
-              const auto [ranges, message, help] = nb::cast<std::tuple<nb::object, nb::str, nb::str>>(found);
-              if (!ranges.is_none()) return ranges_of(ranges);
-              return UnicodeSets::Unknown{characters_of(message, 0, nb::len(message)),
-                                          characters_of(help, 0, nb::len(help))};
-            }};
   }
 
   NamedTexts named_texts() const {
@@ -211,24 +236,12 @@ class PatternReader {
       nb::list given;
       for (TextTrees::Id part : parts) given.append(objects(part));
       RegexData data;
-      const uint32_t number = RegexTreeReader(kMostNesting).add(ask("named_texts", python_text(name), given), data);
+      const uint32_t number =
+          RegexTreeReader(kMostNesting).add(data_.ask("named_texts", python_text(name), given), data);
       const auto adopted = trees.adopt(data);
       if (!adopted) throw TooEntangled();
       return (*adopted)[number];
     };
-  }
-
-  PatternReadingOptions options(uint64_t max_nesting, uint64_t max_parts) const {
-    const auto named = [this](std::u32string_view name) -> std::optional<char32_t> {
-      const nb::object found = ask("character_named", python_text(name));
-      return found.is_none() ? std::nullopt : std::optional(static_cast<char32_t>(nb::cast<uint32_t>(found)));
-    };
-    return {.kinds = python_characters(),
-            .named = named,
-            .shared_names = {},
-            .max_nesting = max_nesting,
-            .max_parts = max_parts,
-            .max_lazy = std::nullopt};
   }
 
   static nb::object result(PatternUse use, const PatternMeaning& found) {
@@ -268,7 +281,7 @@ class PatternReader {
     }
   }
 
-  nb::object data_;
+  PythonPatternData data_;
   UnicodeSets unicode_;
 };
 

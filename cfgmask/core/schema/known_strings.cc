@@ -1,6 +1,7 @@
 #include "schema/known_strings.h"
 
 #include <array>
+#include <utility>
 
 #include "schema/pattern_trees.h"
 #include "schema/plain_pattern.h"
@@ -32,7 +33,11 @@ KnownStrings::Regex regex_of(const std::vector<KnownStrings::Part>& parts, uint6
 
 }  // namespace
 
-KnownStrings::KnownStrings(std::vector<Format> formats, uint64_t max_nesting) : max_nesting_(max_nesting) {
+KnownStrings::KnownStrings(std::vector<Format> formats, uint64_t max_nesting)
+    : KnownStrings(std::move(formats), {PatternDialect::Name::kEcma, {}, plain_reading(max_nesting)}, max_nesting) {}
+
+KnownStrings::KnownStrings(std::vector<Format> formats, Patterns patterns, uint64_t max_nesting)
+    : patterns_(std::move(patterns)), max_nesting_(max_nesting) {
   for (Format& format : formats) {
     std::string name = format.name;
     formats_.emplace(std::move(name), Known{std::move(format)});

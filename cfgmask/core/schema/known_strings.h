@@ -14,6 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "pattern/character_sets.h"
+#include "pattern/dialect.h"
+#include "pattern/scanner.h"
 #include "regex/regex_data.h"
 #include "util/text_hash.h"
 
@@ -45,9 +48,21 @@ class KnownStrings {
     Regex regex = nullptr;
   };
 
+  // How the patterns of schemas are read. `unicode` is asked about properties and shorthands of dialects other than
+  // ECMA's alone; the bounds of `options` are those of a reading.
+  struct Patterns {
+    PatternDialect::Name dialect;
+    UnicodeSets::Source unicode;
+    PatternReadingOptions options;
+  };
+
   // max_nesting  of the patterns of formats
+  KnownStrings(std::vector<Format> formats, Patterns patterns, uint64_t max_nesting);
+  // For patterns of ECMA-262, in which letters and digits beyond ASCII are not known.
   KnownStrings(std::vector<Format> formats, uint64_t max_nesting);
 
+  const Patterns& patterns() const { return patterns_; }
+  bool reads_ecma() const { return patterns_.dialect == PatternDialect::Name::kEcma; }
   bool has_format(std::string_view name) const { return formats_.contains(name); }
   // Of a format that there is. The regex is asked for once, and if the core does not read the parts.
   FormatRegexes format(std::string_view name, const AskFormat& ask);
@@ -65,6 +80,7 @@ class KnownStrings {
     std::optional<FormatRegexes> regexes = std::nullopt;
   };
 
+  Patterns patterns_;
   uint64_t max_nesting_;
   mutable std::mutex lock_;
   TextMap<std::string, Known> formats_;

@@ -307,6 +307,8 @@ class PlainReading {
   // What the members or items hold that no other keyword looks at; it says nothing where another one looks at all.
   Held unevaluated(const Said& said, Keyword keyword) const;
   void restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
+  // The number of a pattern; nullopt for one that is not plain.
+  std::optional<uint32_t> plain_pattern(std::string_view pattern);
   // The conditions that a pattern is found in a key, and that a key is one of a terminal's strings.
   uint32_t pattern_condition(std::string_view pattern);
   uint32_t string_condition(uint32_t terminal);

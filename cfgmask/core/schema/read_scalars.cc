@@ -77,10 +77,14 @@ std::optional<PlainSchema::Text> PlainReading::plain_text(const Said& said) {
   text_of.maximum = count_or(said[kMaxLength], kUnbounded);
   bool is_plain = !said[kFormat] || !reader().strings_->has_format(text(*said[kFormat]));
   if (said[kPattern]) {
-    text_of.pattern = schema_.pattern(text(*said[kPattern]), max_nesting_, properties_);
+    text_of.pattern = plain_pattern(text(*said[kPattern]));
     is_plain = is_plain && text_of.pattern.has_value();
   }
   return is_plain ? std::optional(text_of) : std::nullopt;
+}
+
+std::optional<uint32_t> PlainReading::plain_pattern(std::string_view pattern) {
+  return reader().strings_->reads_ecma() ? schema_.pattern(pattern, max_nesting_, properties_) : std::nullopt;
 }
 
 std::optional<uint32_t> PlainReading::string(const Said& said) {

@@ -270,7 +270,7 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
 }
 
 uint32_t PlainReading::pattern_condition(std::string_view pattern) {
-  if (const auto read = schema_.pattern(pattern, max_nesting_, properties_)) {
+  if (const auto read = plain_pattern(pattern)) {
     if (const auto terminal = schema_.text({read})) return string_condition(*terminal);
   }
   std::string definition = "{\"type\":\"string\",\"pattern\":";

@@ -131,7 +131,10 @@ StringConditions::Set StringConditions::described(const JsonDocument& document, 
 
 StringConditions::Set StringConditions::found_in(std::string_view pattern) {
   Pattern found;
-  if (const auto plain = PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_)) {
+  const auto plain = known_->reads_ecma()
+                         ? PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_)
+                         : std::nullopt;
+  if (plain) {
     RegexDataMaker maker(data_);
     found.conditions.push_back({PatternTrees(*plain, maker).search(characters(0, kUnbounded))});
   } else {
@@ -145,9 +148,12 @@ StringConditions::Set StringConditions::found_in(std::string_view pattern) {
 
 std::optional<StringConditions::Tree> StringConditions::searched(std::string_view pattern) {
   const std::u32string text = characters_of_utf8(pattern);
-  const PatternQuestion question{
-      .pattern = text, .dialect = PatternDialect::Name::kEcma, .flags = U"", .use = PatternUse::kSearch};
-  const PatternMeaning found = meaning_of(question, plain_reading(max_nesting_, kMaxPatternParts), unicode_, nullptr);
+  const auto& [dialect, unicode, given] = known_->patterns();
+  const PatternQuestion question{.pattern = text, .dialect = dialect, .flags = U"", .use = PatternUse::kSearch};
+  PatternReadingOptions options = given;
+  options.max_nesting = max_nesting_;
+  options.max_parts = kMaxPatternParts;
+  const PatternMeaning found = meaning_of(question, options, unicode_, nullptr);
   require(!found.stop && found.problems.empty());
   if (found.tree == TextTrees::kNothing) return std::nullopt;
   const auto tree = found.trees.append_to(data_, found.tree);
@@ -155,17 +161,20 @@ std::optional<StringConditions::Tree> StringConditions::searched(std::string_vie
   return tree;
 }
 
-UnicodeSets::Source StringConditions::sources(AskAlike ask_alike, CharacterProperties& properties) {
-  const auto property = [&properties](std::u32string_view name, std::u32string_view value, PatternDialect::Name,
-                                      bool) -> std::variant<CodePoints, UnicodeSets::Unknown> {
+UnicodeSets::Source StringConditions::sources(const KnownStrings::Patterns& patterns, AskAlike ask_alike,
+                                              CharacterProperties& properties) {
+  UnicodeSets::Source source = patterns.unicode;
+  source.alike = std::move(ask_alike);
+  if (patterns.dialect != PatternDialect::Name::kEcma) return source;
+  source.property = [&properties](std::u32string_view name, std::u32string_view value, PatternDialect::Name,
+                                  bool) -> std::variant<CodePoints, UnicodeSets::Unknown> {
     std::string written(name.begin(), name.end());
     if (!value.empty()) written += '=' + std::string(value.begin(), value.end());
     const auto* found = properties.find(written);
     if (found == nullptr) return UnicodeSets::Unknown{};
     return *found;
   };
-  // Of ECMA-262 the core knows the others.
-  return {.shorthand = [](bool, char) { return CodePoints(); }, .alike = std::move(ask_alike), .property = property};
+  return source;
 }
 
 StringConditions::Set StringConditions::of_format(std::string_view name) {

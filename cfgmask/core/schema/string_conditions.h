@@ -32,7 +32,7 @@ class StringConditions {
   StringConditions(std::shared_ptr<KnownStrings> known, AskAlike ask_alike, KnownStrings::AskFormat ask_format,
                    CharacterProperties& properties, uint64_t max_nesting)
       : known_(std::move(known)),
-        unicode_(sources(std::move(ask_alike), properties)),
+        unicode_(sources(known_->patterns(), std::move(ask_alike), properties)),
         ask_format_(std::move(ask_format)),
         properties_(properties),
         max_nesting_(max_nesting) {}
@@ -83,7 +83,8 @@ class StringConditions {
   Set found_in(std::string_view pattern);
   // The texts in which a pattern is found that is not plain; none if there are none.
   std::optional<Tree> searched(std::string_view pattern);
-  static UnicodeSets::Source sources(AskAlike ask_alike, CharacterProperties& properties);
+  static UnicodeSets::Source sources(const KnownStrings::Patterns& patterns, AskAlike ask_alike,
+                                     CharacterProperties& properties);
   Set of_format(std::string_view name);
 
   static Set exactly(std::vector<std::string> texts);
