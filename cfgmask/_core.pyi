@@ -566,7 +566,9 @@ class PlainReader:
         is_indented: bool,
         any_order: bool,
     ) -> None: ...
-    def read(self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int) -> PlainReading | None:
+    def read(
+        self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int, max_search_steps: int
+    ) -> PlainReading | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.
 
         `answers` has these methods:
@@ -584,8 +586,16 @@ class PlainReader:
         document(uri)    a document that the schema refers to and does not have; None if there is none. What is asked
                          for is added to `document`
 
-        Linear, but for conditions on strings that take a search. Raises LimitExceeded(max_rules) with the place in the
-        schema, also where an answer raises it, and what else the answers raise.
+        Linear, but for conditions on strings that take a search. Raises LimitExceeded (max_rules, max_search_steps)
+        with the place in the schema, also where an answer raises it, and what else the answers raise.
+        """
+    def read_leniently(
+        self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int, max_search_steps: int
+    ) -> tuple[PlainReading | None, list[tuple[int, str]]]:
+        """The schema without what cannot be enforced, and that: numbers of `refusals.REFUSALS` and JSON Pointers.
+
+        None where nothing can be made of it, with the reason as the last refusal; for no value at all, with the places
+        that nothing satisfies together. Patterns that are not read are no conditions, and not told of.
         """
     def read_all(
         self,
@@ -594,6 +604,7 @@ class PlainReader:
         layout: PlainLayout,
         max_nesting: int,
         max_rules: int,
+        max_search_steps: int,
     ) -> list[PlainSchema | None]:
         """What `json_document`, `read` and `PlainSchema` make of each schema; None also for one that has a `$schema`.
 

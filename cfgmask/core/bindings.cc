@@ -1212,16 +1212,33 @@ class PlainAnswers {
 };
 
 std::shared_ptr<PlainSchema> read_plain_schema(const PlainReader& reader, JsonDocument& document,
-                                               const nb::object& answers, uint64_t max_nesting, uint64_t max_rules) {
+                                               const nb::object& answers, uint64_t max_nesting, uint64_t max_rules,
+                                               uint64_t max_search_steps) {
   PlainAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
-  return reader.read(document, asked.questions(), max_nesting, max_rules);
+  return reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps});
+}
+
+using PyRefusals = std::vector<std::pair<uint32_t, std::string>>;
+
+std::pair<std::shared_ptr<PlainSchema>, PyRefusals> read_leniently(const PlainReader& reader, JsonDocument& document,
+                                                                   const nb::object& answers, uint64_t max_nesting,
+                                                                   uint64_t max_rules, uint64_t max_search_steps) {
+  PlainAnswers asked([&] { return answers; }, max_rules);
+  LongCall call(nullptr, LongCall::Gil::kHeld);
+  std::vector<SchemaRefusal> refusals;
+  auto found = reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps}, &refusals);
+  PyRefusals told;
+  for (SchemaRefusal& refusal : refusals)
+    told.emplace_back(static_cast<uint32_t>(refusal.kind), std::move(refusal.pointer));
+  return {std::move(found), std::move(told)};
 }
 
 std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainReader& reader, const nb::list& schemas,
                                                                   const nb::callable& answers,
                                                                   const std::shared_ptr<const PlainLayout>& layout,
-                                                                  uint64_t max_nesting, uint64_t max_rules) {
+                                                                  uint64_t max_nesting, uint64_t max_rules,
+                                                                  uint64_t max_search_steps) {
   LongCall call(nullptr, LongCall::Gil::kHeld);
   std::vector<std::shared_ptr<PlainSchemaParts>> made(schemas.size());
   // One for all: to get and give back its memory takes a third of the time of reading a small schema.
@@ -1237,7 +1254,7 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
           return answering;
         },
         max_rules);
-    auto schema = reader.read(document, asked.questions(), max_nesting, max_rules);
+    auto schema = reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps});
     if (!schema) continue;
     made[i] = std::make_shared<PlainSchemaParts>(PlainSchemaParts{std::move(schema), layout});
   }
@@ -1396,9 +1413,12 @@ void bind_plain_schema(nb::module_& m) {
           },
           "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
           "is_indented"_a, "any_order"_a)
-      .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, docs::PlainReader_read)
+      .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, "max_search_steps"_a,
+           docs::PlainReader_read)
+      .def("read_leniently", read_leniently, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a,
+           "max_search_steps"_a, docs::PlainReader_read_leniently)
       .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
-           docs::PlainReader_read_all);
+           "max_search_steps"_a, docs::PlainReader_read_all);
 }
 
 void bind_patterns(nb::module_& m) {

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache, reduce
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from cfgmask import _core
 from cfgmask.errors import LimitExceeded
@@ -37,6 +37,7 @@ from cfgmask.regex.dialects import DialectName
 from cfgmask.regex.parser import PatternData
 from cfgmask.regex.properties import ecma_property
 
+PlainSchema: TypeAlias = _core.PlainSchema
 T = TypeVar("T")
 
 
@@ -68,10 +69,29 @@ def plain_schema(
     dialect = None if declared is None else declared_dialect(declared, retrieve)
     dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(dialect, options, limits, retrieve)
-    found = _reader_with(dialect, options).read(document, answers, limits.max_nesting, limits.max_rules)
+    found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits))
     if found is None:
         return None
     return _core.PlainSchema(found, _layout(options))
+
+
+def read_leniently(
+    schema: str, *, options: JsonSchemaOptions, limits: Limits, retrieve: Retriever | None
+) -> tuple[_core.PlainSchema | None, list[tuple[int, str]]]:
+    """As `PlainReader.read_leniently`, of a schema as JSON text in which nothing is malformed."""
+    document = _core.json_document(schema, limits.max_nesting)
+    if document is None:
+        return None, [(UNREAD, "")]
+    declared = document.schema_uri
+    dialect = None if declared is None else declared_dialect(declared, retrieve)
+    dialect = UNDECLARED if dialect is None else dialect
+    answers = _Answers(dialect, options, limits, retrieve)
+    found, refusals = _reader_with(dialect, options).read_leniently(document, answers, *_of_reading(limits))
+    return None if found is None else _core.PlainSchema(found, _layout(options)), refusals
+
+
+UNREAD = 0
+"""The number of the refusal that says that a schema could not be read, of `refusals.REFUSALS`."""
 
 
 def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Limits) -> list[_core.PlainSchema | None]:
@@ -90,11 +110,15 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
             schemas,
             lambda: _Answers(UNDECLARED, options, limits, retrieve=None),
             _layout(options),
-            limits.max_nesting,
-            limits.max_rules,
+            *_of_reading(limits),
         )
     except LimitExceeded:
         return left_out
+
+
+def _of_reading(limits: Limits) -> tuple[int, int, int]:
+    """The limits that `_core.PlainReader.read` takes."""
+    return limits.max_nesting, limits.max_rules, limits.max_search_steps
 
 
 # Options that a plain schema may have of any value.

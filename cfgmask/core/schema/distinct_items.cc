@@ -13,8 +13,9 @@ constexpr uint32_t kSpareDepth = 3;
 
 }  // namespace
 
-bool DistinctItems::all_are_plain() {
-  bool has_composites = false;
+std::vector<PlainValueId> DistinctItems::doubtful() {
+  std::vector<PlainValueId> found;
+  std::vector<PlainValueId> with_composites;
   std::vector<bool> deep;
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const PlainValueId id(i);
@@ -22,15 +23,16 @@ bool DistinctItems::all_are_plain() {
     const auto& array = schema_.at(id).array;
     if (!array || !array->forbids_equal_items() || !schema_.can_be(*array)) continue;
     if (schema_.has_composite_items(*array)) {
-      has_composites = true;
+      with_composites.push_back(id);
       if (most_depth_ && deep.empty()) deep = deep_values();
       if (most_depth_) room_ = deep[i] ? 0 : kSpareDepth;
     }
-    if (!is_plain(*array)) return false;
+    if (!is_plain(*array)) found.push_back(id);
   }
-  if (!has_composites) return true;
+  if (with_composites.empty()) return found;
   const std::vector<PlainValueId> all = told_apart();
-  return std::ranges::all_of(all, [&](PlainValueId id) { return are_readable(schema_.at(id).terminals); });
+  const auto is_readable = [&](PlainValueId id) { return are_readable(schema_.at(id).terminals); };
+  return std::ranges::all_of(all, is_readable) ? found : with_composites;
 }
 
 // Which values may stand so deep that what is added to their items may have too many brackets.

@@ -28,9 +28,9 @@ class DistinctItems {
                 std::optional<uint32_t> most_depth)
       : schema_(schema), keys_(keys), work_(std::move(work)), most_depth_(most_depth) {}
 
-  // Whether it is sure, of every array that has a value, that its items can be told apart, and that no items before
-  // one that must come use up what that may be. After `find_live`.
-  bool all_are_plain();
+  // The arrays of those that have a value of which it is not sure that their items can be told apart, and that no items
+  // before one that must come use up what that may be. After `find_live`.
+  std::vector<PlainValueId> doubtful();
   // The sets whose values are told apart from others by all that is in them: arrays and objects that are such items,
   // and what they hold.
   std::vector<PlainValueId> told_apart();

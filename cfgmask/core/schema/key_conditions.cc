@@ -15,9 +15,9 @@ namespace {
 
 // Some key of these mostly does not match a pattern.
 constexpr std::array<std::string_view, 6> kSomeKeys = {"", " ", "-", "0", "a", "~!"};
-constexpr uint64_t kMaxSearchSteps = 5'000;
 // All searches of one schema.
 constexpr size_t kMaxNodes = 300'000;
+constexpr uint64_t kSearches = 2;
 // In conditions that are searched together: each derivative takes one of every condition.
 constexpr size_t kMaxSearched = 150'000;
 
@@ -110,7 +110,7 @@ std::optional<bool> KeyConditions::admits(const Keys& keys, const std::string& k
 
 std::optional<bool> KeyConditions::admits_by_regex(const Keys& keys, std::string_view key) {
   try {
-    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
+    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
     if (regexes_->size() > kMaxNodes) return std::nullopt;
     std::string numbers = numbers_of(keys, {});
     auto found = known_regexes_.find(numbers);
@@ -134,9 +134,11 @@ bool KeyConditions::plainly_has_keys(const Keys& keys, const std::vector<std::st
 template <class Tell>
 std::optional<bool> KeyConditions::searched(const Keys& keys, std::vector<std::string> names, Tell tell) {
   try {
-    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxSearchSteps);
+    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
     n_searched_ += keys.met.size() + keys.broken.size();
-    if (regexes_->size() > kMaxNodes || n_searched_ > kMaxSearched) return std::nullopt;
+    if (regexes_->size() > kMaxNodes || n_searched_ > kMaxSearched ||
+        regexes_->n_search_steps() > kSearches * max_search_steps_)
+      return std::nullopt;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_)};
     if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
     return tell(conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions)));

@@ -14,6 +14,7 @@
 
 #include "regex/regex.h"
 #include "schema/plain_schema.h"
+#include "util/limits.h"
 #include "util/text_hash.h"
 
 namespace cfgmask {
@@ -22,7 +23,12 @@ class KeyConditions {
  public:
   using Keys = PlainSchema::Keys;
 
-  KeyConditions(const PlainSchema& schema, uint64_t max_nesting) : schema_(schema), max_nesting_(max_nesting) {}
+  // max_search_steps: of one search; all take twice as many at most.
+  KeyConditions(const PlainSchema& schema, uint64_t max_nesting, uint64_t max_search_steps)
+      : schema_(schema), max_nesting_(max_nesting), max_search_steps_(max_search_steps) {}
+
+  // For those to throw who need an answer where there is none.
+  LimitExceeded exceeded() const { return {"max_search_steps", max_search_steps_}; }
 
   // The keys of both; nullopt where there are plainly none.
   static std::optional<Keys> both(const Keys& a, const Keys& b);
@@ -58,6 +64,7 @@ class KeyConditions {
 
   const PlainSchema& schema_;
   uint64_t max_nesting_;
+  uint64_t max_search_steps_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
   TextMap<std::string, std::optional<bool>> known_;
   TextMap<std::string, std::optional<uint32_t>> counts_;

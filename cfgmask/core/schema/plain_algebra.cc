@@ -28,6 +28,7 @@ constexpr int kMaxMeetDepth = 30;
 constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
 constexpr size_t kMaxQuestion = 20'000;
+constexpr uint32_t kMaxCountedItems = 1'000;
 
 template <class T>
 void add_new(std::vector<T>& list, const T& item) {
@@ -127,11 +128,15 @@ void PlainAlgebra::finish() {
     sort_keys(id);
     const Value& value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
-    find_common(value, todo);
+    find_common(id, todo);
   }
   for (uint32_t id = 0; id < seen.size(); ++id) {
     if (seen[id]) join_numbers(PlainValueId(id));
   }
+}
+
+void PlainAlgebra::doubt(PlainValueId id, SchemaRefusal::Kind kind, std::string place) {
+  doubts_.push_back({id, {kind, std::move(place)}});
 }
 
 void PlainAlgebra::join_numbers(PlainValueId id) {
@@ -187,12 +192,12 @@ void PlainAlgebra::sort_keys(PlainValueId id) {
     work(kinds->size() * names.size() / kNamesPerStep);
     std::erase_if(*kinds, [&](const auto& kind) {
       const auto found = kind.keys.is_any() ? std::optional(true) : keys_.has_keys(kind.keys, names);
-      if (!found) throw NotPlain();
+      if (!found) throw keys_.exceeded();
       return !*found;
     });
     for (auto& kind : *kinds) {
       const auto count = keys_.count(n_needed, kind.keys, names);
-      if (!count) throw NotPlain();
+      if (!count) throw keys_.exceeded();
       kind.count = *count;
     }
   }
@@ -248,7 +253,8 @@ std::vector<PlainSchema::Keys> PlainAlgebra::difference(const PlainSchema::Keys&
 }
 
 // What values have in common with the witnesses that they may meet: rules need to know.
-void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& found) {
+void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found) {
+  const Value& value = schema_.at(id);
   const CommonValue common = [&](PlainValueId a, PlainValueId b) {
     // Not asked twice: what is said of a value may be known in another way once it is settled, under another number.
     work(1);
@@ -261,24 +267,39 @@ void PlainAlgebra::find_common(const Value& value, std::vector<PlainValueId>& fo
   const IsPossible possible = [](PlainValueId id) { return id != PlainSchema::never(); };
   if (value.object && value.object->has_particular_witnesses()) can_be_met(*value.object, common, possible);
   if (value.array && !value.array->witnesses.empty()) {
-    const auto states = item_states(*value.array, common);
-    if (!states) throw NotPlain();
-    work(states->size());
+    const auto states =
+        counted_items(*value.array) > kMaxCountedItems ? std::nullopt : item_states(*value.array, common);
+    if (states) return work(states->size());
+    doubt(id, SchemaRefusal::Kind::kContainsSize, value.name);
+    Value without = value;
+    Array array = *value.array;
+    array.witnesses.clear();
+    without.array = std::make_shared<Array>(std::move(array));
+    schema_.define(id, std::move(without));
   }
+}
+
+uint32_t PlainAlgebra::counted_items(const Array& array) {
+  uint32_t most = std::max(array.minimum, array.maximum == kUnbounded ? 0 : array.maximum);
+  for (const auto& witness : array.witnesses)
+    most = std::max({most, witness.start, witness.least, witness.most == kUnbounded ? 0 : witness.most});
+  return most;
 }
 
 void PlainAlgebra::settle(PlainValueId id) {
   const auto found = pending_.find(id.value);
   if (found == pending_.end()) return;
-  if (found->second.active || depth_ == kMaxMeetDepth) throw NotPlain();
+  if (found->second.active) throw NotPlain{SchemaRefusal::Kind::kReferenceLoop};
+  if (depth_ == kMaxMeetDepth) throw TooManyAlternatives();
   found->second.active = true;
   ++depth_;
   const Pending pending = found->second;
-  // What is inside of a constant has no name.
-  const std::string* const around = enter(pending.name.empty() ? place_ : &pending.name);
-  Value value = pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
+  Value value = [&] {
+    const std::string place = place_of(pending);
+    const At at(*this, &place);
+    return pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
+  }();
   --depth_;
-  enter(around);
   if (!value.is_empty()) {
     Value same;
     same.name = pending.name;
@@ -287,6 +308,15 @@ void PlainAlgebra::settle(PlainValueId id) {
   }
   schema_.define(id, std::move(value));
   pending_.erase(id.value);
+}
+
+// Where a set stands, or the first that has a place of those it is made of: what is inside of a constant has none.
+std::string PlainAlgebra::place_of(const Pending& pending) const {
+  if (!pending.name.empty()) return pending.name;
+  for (const Term& term : pending.terms) {
+    if (const std::string& name = schema_.at(term.id).name; !name.empty()) return name;
+  }
+  return place();
 }
 
 PlainAlgebra::Parts PlainAlgebra::worked_out(const Pending& pending) {
@@ -323,6 +353,7 @@ PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string
   try {
     return meet_in_turn(parts);
   } catch (const TooManyAlternatives&) {
+    left_ = std::nullopt;
     // The general way would come to as many, after seconds.
     if (all.size() > kManyTerms) throw TooMuchWork{name};
     throw;
@@ -366,7 +397,7 @@ PlainAlgebra::Parts PlainAlgebra::parts_of(PlainValueId id) {
       if (terminals.insert(terminal).second) found.terminals.push_back(terminal);
     if (value.array) found.arrays.push_back(value.array);
     if (value.object) found.objects.push_back(value.object);
-    if (seen.size() > kMaxParts) throw NotPlain();
+    if (seen.size() > kMaxParts) throw TooManyAlternatives();
   }
   work(seen.size() / kNamesPerStep);
   return found;
@@ -515,7 +546,7 @@ std::vector<Shape> PlainAlgebra::pieces(const std::vector<Shape>& shapes, const 
   for (const Shape& shape : shapes) {
     auto left = without(shape, *hole);
     found.insert(found.end(), left.begin(), left.end());
-    if (found.size() > kMaxAlternatives) throw NotPlain();
+    if (found.size() > kMaxAlternatives) throw TooManyAlternatives();
   }
   return found;
 }
@@ -635,7 +666,7 @@ std::string PlainAlgebra::difference(uint32_t terminal, std::string_view holes) 
 }
 
 std::optional<uint32_t> PlainAlgebra::ask(const std::string& schema, Kind kind) {
-  if (schema.size() > kMaxQuestion) throw NotPlain();
+  if (schema.size() > kMaxQuestion) throw TooManyAlternatives();
   return ask_(schema, kind);
 }
 
@@ -646,9 +677,10 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
   both.minimum = std::max(a.minimum, b.minimum);
   both.maximum = std::min(a.maximum, b.maximum);
   both.distinct = a.distinct || b.distinct;
+  both.distinct_at = a.distinct ? a.distinct_at : b.distinct_at;
   both.witnesses = a.witnesses;
   for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
-  if (both.witnesses.size() > kMaxWitnesses) throw NotPlain();
+  if (both.witnesses.size() > kMaxWitnesses) throw TooManyAlternatives();
   const size_t n_prefix = std::max(a.prefix.size(), b.prefix.size());
   work(n_prefix + 1);
   for (size_t i = 0; i <= n_prefix && i < both.maximum; ++i) {
@@ -730,7 +762,7 @@ std::vector<PlainAlgebra::ArrayRef> PlainAlgebra::without(const ArrayRef& a, con
     if (witness.most != kUnbounded) take(counted(0, witness.most), counted(witness.most + 1, kUnbounded));
   }
   // That two items are equal is nothing that rules could say.
-  if (hole.distinct && held && meet(*held, of_length(2, kUnbounded))) throw NotPlain();
+  if (hole.distinct && held && meet(*held, of_length(2, kUnbounded))) throw NotPlain{SchemaRefusal::Kind::kEqualItems};
   return outside;
 }
 
@@ -770,9 +802,10 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
   Object both;
   both.minimum = std::max(a.minimum, b.minimum);
   both.maximum = std::min(a.maximum, b.maximum);
+  both.is_vague = a.is_vague || b.is_vague;
   both.witnesses = a.witnesses;
   for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
-  if (both.witnesses.size() > kMaxWitnesses) throw NotPlain();
+  if (both.witnesses.size() > kMaxWitnesses) throw TooManyAlternatives();
   meet_keys(a, b, both);
   std::unordered_map<uint32_t, const Member*> in_b;
   for (const Member& member : b.members) in_b.emplace(member.name, &member);
@@ -848,7 +881,7 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
   }
   const auto overlaps = [](const auto& c) { return c.keys.met.size() > 1; };
   const auto n_overlaps = std::count_if(both.classes.begin(), both.classes.end(), overlaps);
-  if (are_too_many(both.classes.size(), static_cast<size_t>(n_overlaps))) throw NotPlain();
+  if (are_too_many(both.classes.size(), static_cast<size_t>(n_overlaps))) throw TooManyAlternatives();
 }
 
 void PlainAlgebra::restrict_keys(const Object& allowed, Object& object) {
@@ -864,13 +897,13 @@ std::optional<PlainSchema::Keys> PlainAlgebra::both(const PlainSchema::Keys& a, 
   auto keys = KeyConditions::both(a, b);
   if (!keys) return std::nullopt;
   const auto has_keys = keys_.has_keys(*keys, {});
-  if (!has_keys) throw NotPlain();
+  if (!has_keys) throw keys_.exceeded();
   return *has_keys ? keys : std::nullopt;
 }
 
 bool PlainAlgebra::admits(const PlainSchema::Keys& keys, uint32_t name) {
   const auto found = keys_.admits(keys, name);
-  if (!found) throw NotPlain();
+  if (!found) throw keys_.exceeded();
   return *found;
 }
 
@@ -901,6 +934,8 @@ bool PlainAlgebra::share_none(const Object& a, const Object& b) {
 // alternatives of a schema apart is mostly the value of a required member, so these come first.
 std::vector<PlainAlgebra::ObjectRef> PlainAlgebra::without(const ObjectRef& a, const Object& hole) {
   if (hole.is_any()) return {};
+  // Which of the objects are of the shape is unknown.
+  if (hole.is_vague) return {a};
   if (share_none(*a, hole) || !meet(*a, hole)) return {a};
   std::vector<ObjectRef> outside;
   std::optional<Object> held = *a;

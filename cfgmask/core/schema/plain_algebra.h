@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,7 @@
 
 #include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
+#include "schema/refusals.h"
 #include "util/text_hash.h"
 
 namespace cfgmask {
@@ -37,9 +39,13 @@ class PlainAlgebra {
   }
 
   // Thrown where it takes more than this to tell what a combination is.
-  struct NotPlain {};
+  struct NotPlain {
+    SchemaRefusal::Kind kind = SchemaRefusal::Kind::kUnread;
+  };
   // Thrown where unions come to more alternatives together than either way takes.
-  struct TooManyAlternatives : NotPlain {};
+  struct TooManyAlternatives : NotPlain {
+    TooManyAlternatives() : NotPlain{SchemaRefusal::Kind::kTooManyAlternatives} {}
+  };
   // Thrown where more is combined than allowed: the general way, which is slower, would not come to an end sooner.
   struct TooMuchWork {
     std::string name;  // of the set that was worked out
@@ -61,9 +67,25 @@ class PlainAlgebra {
   PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work)
       : schema_(schema), keys_(keys), ask_(std::move(ask)), spend_(std::move(spend)), max_work_(max_work) {}
 
-  // What is worked out from now on is at this place, which outlives that or is left again; the place before.
-  const std::string* enter(const std::string* place) { return std::exchange(place_, place); }
+  // What is read or worked out while this lives is at a place, which outlives it.
+  class At {
+   public:
+    At(PlainAlgebra& algebra, const std::string* place)
+        : algebra_(algebra), around_(std::exchange(algebra.place_, place)), n_thrown_(std::uncaught_exceptions()) {}
+    At(const At&) = delete;
+    ~At() {
+      if (std::uncaught_exceptions() > n_thrown_ && !algebra_.left_) algebra_.left_ = algebra_.place();
+      algebra_.place_ = around_;
+    }
+
+   private:
+    PlainAlgebra& algebra_;
+    const std::string* around_;
+    int n_thrown_;
+  };
   std::string place() const { return place_ == nullptr ? "" : *place_; }
+  // The place that an exception left first.
+  const std::optional<std::string>& left() const { return left_; }
 
   // The values under all terms. Keys are written in the order in which the terms name them.
   PlainValueId all(const Terms& terms, std::string name);
@@ -87,6 +109,17 @@ class PlainAlgebra {
 
   // Works out everything that the root reaches.
   void finish();
+  // What cannot be enforced of values that the root reaches; known then.
+  struct Doubt {
+    PlainValueId id;
+    SchemaRefusal refusal;
+  };
+  const std::vector<Doubt>& doubts() const { return doubts_; }
+  // What a set was made of; empty for one that is no combination.
+  Terms terms_of(PlainValueId id) const {
+    const auto found = terms_of_.find(id.value);
+    return found == terms_of_.end() ? Terms() : found->second;
+  }
 
   // Counts what is done beside. Throws TooMuchWork.
   void work(uint64_t steps);
@@ -133,8 +166,12 @@ class PlainAlgebra {
   void sort_by_witnesses(const Object& object, std::vector<PlainSchema::KeyClass>& kinds);
   // Numbers of several conditions are one terminal: beside each other, each would keep a remainder of its own.
   void join_numbers(PlainValueId id);
-  void find_common(const Value& value, std::vector<PlainValueId>& found);
+  void find_common(PlainValueId id, std::vector<PlainValueId>& found);
+  void doubt(PlainValueId id, SchemaRefusal::Kind kind, std::string place);
+  // The greatest number that has to be counted where an array has witnesses.
+  static uint32_t counted_items(const Array& array);
   void settle(PlainValueId id);
+  std::string place_of(const Pending& pending) const;
   Parts worked_out(const Pending& pending);
   Parts meet_all(const Terms& terms, const std::string& name);
   Parts meet_in_turn(std::span<const Parts> parts);
@@ -205,8 +242,10 @@ class PlainAlgebra {
   std::unordered_map<uint32_t, Choice> choices_;
   TextMap<std::string, PlainValueId> known_;
   std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
+  std::vector<Doubt> doubts_;
   uint64_t max_work_;
   uint64_t work_ = 0;
+  std::optional<std::string> left_;
   const std::string* place_ = nullptr;  // the name of the schema that is read or the set that is worked out
   int depth_ = 0;
 };

@@ -29,8 +29,9 @@ auto PlainReading::placed(const Ask& ask, const Question&... question) const {
 }
 
 PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions,
-                           uint64_t max_nesting, uint64_t max_rules)
+                           const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals)
     : document_(document),
+      refusals_(refusals),
       // Most schemas ask nothing: what is small enough to be copied without memory of its own is handed on.
       questions_{[&](const auto& schema) { return placed(questions.numbers, schema); },
                  [&](auto folding, bool only_ascii) { return placed(questions.alike, folding, only_ascii); },
@@ -38,15 +39,16 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
                  [&](const auto& name) { return placed(questions.properties, name); },
                  [&](const auto& uri, const auto& around) { return questions.drafts(uri, around); },
                  [&](const auto& uri) { return questions.documents ? placed(questions.documents, uri) : nullptr; }},
-      max_nesting_(max_nesting),
-      max_depth_(std::min(max_nesting, PlainReader::kMaxDepth)),
-      max_rules_(max_rules),
+      max_nesting_(limits.max_nesting),
+      max_depth_(std::min(limits.max_nesting, PlainReader::kMaxDepth)),
+      max_rules_(limits.max_rules),
       properties_(questions_.properties),
-      strings_(reader.strings_, questions_.alike, questions_.format, properties_, max_nesting),
-      keys_(schema_, max_nesting),
+      strings_(reader.strings_, questions_.alike, questions_.format, properties_, limits.max_nesting,
+               limits.max_search_steps, refusals != nullptr),
+      keys_(schema_, limits.max_nesting, limits.max_search_steps),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
-          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * max_rules) {
+          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules) {
   enter_root(reader);
 }
 
@@ -56,50 +58,144 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
   schema_.set_root(value(root, "#", 0));
   read_later_ones();
   algebra_.finish();
-  require(schema_.find_live() && schema_.is_live(schema_.root()));
-  if (const auto depth = reader().nested_at_most_)
-    require(schema_.find_live_to(*depth) && schema_.is_live(schema_.root(), *depth));
-  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
-    const Value& value = schema_.at(PlainValueId(i));
-    if (value.object && schema_.is_live(PlainValueId(i))) require(has_keys_enough(*value.object));
+  require(schema_.find_live());
+  if (relax()) require(schema_.find_live());
+  if (!schema_.is_live(schema_.root())) {
+    refuse_root();
+    return nullptr;
+  }
+  if (const auto depth = reader().nested_at_most_) {
+    require(schema_.find_live_to(*depth));
+    if (!schema_.is_live(schema_.root(), *depth)) {
+      refuse(SchemaRefusal::Kind::kIndentDepth, "#");
+      return nullptr;
+    }
   }
   schema_.finish_adding(told_apart());
   return made_;
 }
 
-// The sets whose values are told from others by all that is in them. Throws NotPlain where items of arrays cannot be
-// told apart.
+// The sets whose values are told from others by all that is in them.
 std::vector<PlainValueId> PlainReading::told_apart() {
   DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, reader().nested_at_most_);
-  require(items.all_are_plain());
-  // These have rules of their own.
   std::vector<PlainValueId> found = items.told_apart();
+  // These have rules of their own.
   for (PlainValueId id : found) count_rules(schema_.at(id), schema_.at(id).name);
   return found;
 }
 
-// Whether what is begun of an object can always be completed: keys without names that it needs do not run out.
-bool PlainReading::has_keys_enough(const PlainSchema::Object& object) {
-  if (object.witnesses.empty()) return true;
+std::string PlainReading::place() const { return pointer_of(algebra_.left().value_or(algebra_.place())); }
+
+void PlainReading::refuse(SchemaRefusal::Kind kind, const std::string& name) {
+  if (refusals_ == nullptr) throw NotPlain{kind};
+  SchemaRefusal refusal{kind, pointer_of(name)};
+  if (std::ranges::find(*refusals_, refusal) == refusals_->end()) refusals_->push_back(std::move(refusal));
+}
+
+bool PlainReading::relax() {
+  const std::vector<bool> written = schema_.written();
+  bool found = false;
+  const auto refuse_at = [&](PlainValueId id, SchemaRefusal::Kind kind, const std::string& name) {
+    refuse(kind, name);
+    relax(id, kind);
+    found = true;
+  };
+  for (const auto& [id, refusal] : algebra_.doubts()) {
+    if (written[id.value]) refuse_at(id, refusal.kind, refusal.pointer);
+  }
+  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, reader().nested_at_most_);
+  for (PlainValueId id : items.doubtful()) {
+    const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
+    if (written[id.value]) refuse_at(id, SchemaRefusal::Kind::kUniqueItems, place);
+  }
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+    const PlainValueId id(i);
+    if (!written[i] || !schema_.at(id).object) continue;
+    if (const auto kind = may_run_out(*schema_.at(id).object)) refuse_at(id, *kind, schema_.at(id).name);
+  }
+  return found;
+}
+
+void PlainReading::relax(PlainValueId id, SchemaRefusal::Kind kind) {
+  Value value = schema_.at(id);
+  if (value.array) {
+    auto array = std::make_shared<PlainSchema::Array>(*value.array);
+    if (kind == SchemaRefusal::Kind::kUniqueItems) array->distinct = false;
+    value.array = std::move(array);
+  }
+  if (value.object) {
+    auto object = std::make_shared<PlainSchema::Object>(*value.object);
+    if (kind == SchemaRefusal::Kind::kMinProperties) object->minimum = 0;
+    if (kind == SchemaRefusal::Kind::kNegatedValues || kind == SchemaRefusal::Kind::kAnyOrder)
+      object->witnesses.clear();
+    value.object = std::move(object);
+  }
+  schema_.define(id, std::move(value));
+}
+
+void PlainReading::refuse_root() {
+  static constexpr uint32_t kMostItems = 16;
+  PlainValueId id = schema_.root();
+  std::unordered_set<uint32_t> seen;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    std::vector<PlainValueId> same{id};
+    const auto need = [&](PlainValueId part) {
+      if (goes_on || schema_.is_live(part) || !seen.insert(part.value).second) return;
+      goes_on = true;
+      id = part;
+    };
+    for (size_t i = 0; i < same.size() && !goes_on; ++i) {
+      const Value& value = schema_.at(same[i]);
+      seen.insert(same[i].value);
+      for (PlainValueId part : value.alternatives) {
+        if (!seen.contains(part.value)) same.push_back(part);
+      }
+      if (value.array) {
+        for (uint32_t at = 0; at < std::min(value.array->minimum, kMostItems); ++at) {
+          if (const auto item = value.array->item(at)) need(*item);
+        }
+      }
+      if (value.object) {
+        for (const auto& member : value.object->members) {
+          if (member.required) need(member.value);
+        }
+      }
+    }
+  }
+  size_t n_named = 0;
+  for (const auto& term : algebra_.terms_of(id)) {
+    if (term.negated) continue;
+    refuse(SchemaRefusal::Kind::kUnsatisfiable, schema_.at(term.id).name);
+    ++n_named;
+  }
+  if (n_named == 0) refuse(SchemaRefusal::Kind::kUnsatisfiable, schema_.at(id).name);
+}
+
+std::optional<SchemaRefusal::Kind> PlainReading::may_run_out(const PlainSchema::Object& object) {
+  if (object.witnesses.empty()) return std::nullopt;
+  const bool any_order = reader().has_any_order_;
   const auto kinds = object.kinds();
   const bool is_counted = !kinds.empty() && object.minimum > object.n_required() + 1;
   const auto is_plenty = [&](const PlainSchema::KeyClass& kind) {
     return kind.count == kUnbounded && schema_.is_live(kind.value);
   };
-  if (is_counted && std::ranges::none_of(kinds, is_plenty)) return false;
+  if (is_counted && std::ranges::none_of(kinds, is_plenty)) return SchemaRefusal::Kind::kMinProperties;
+  if (any_order && object.maximum != kUnbounded) return SchemaRefusal::Kind::kAnyOrder;
   std::vector<uint32_t> names;
   for (const auto& member : object.members) names.push_back(member.name);
   for (size_t i = 0; i < object.witnesses.size(); ++i) {
     const PlainValueId wanted = object.witnesses[i].value;
     const auto meets = [&](const PlainSchema::KeyClass& kind) { return (kind.meets & (1U << i)) != 0; };
     if (wanted == PlainSchema::any()) continue;
-    if (!reader().has_any_order_ && std::ranges::none_of(kinds, meets)) continue;
+    if (!any_order && std::ranges::none_of(kinds, meets)) continue;
     const auto never_runs_out = [&](const PlainSchema::KeyClass& kind) {
       return meets(kind) && keys_.surely_has(kEndlesslyMany, kind.keys, names) && has_common(kind.value, wanted);
     };
-    if (std::ranges::none_of(kinds, never_runs_out)) return false;
+    if (std::ranges::none_of(kinds, never_runs_out))
+      return any_order ? SchemaRefusal::Kind::kAnyOrder : SchemaRefusal::Kind::kNegatedValues;
   }
-  return !reader().has_any_order_ || object.maximum == kUnbounded;
+  return std::nullopt;
 }
 
 bool PlainReading::has_common(PlainValueId a, PlainValueId b) const {
@@ -186,10 +282,11 @@ PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint
     level_.pop_back();
     return *later;
   }
-  const std::string* const around = algebra_.enter(&pointer);
-  const auto reference = only_reference(said);
-  PlainValueId id = reference ? referred(said, *reference, depth) : described(schema, said, pointer, depth);
-  algebra_.enter(around);
+  PlainValueId id = [&] {
+    const PlainAlgebra::At at(algebra_, &pointer);
+    const auto reference = only_reference(said);
+    return reference ? referred(said, *reference, depth) : described(schema, said, pointer, depth);
+  }();
   around_ = outside;
   level_.pop_back();
   if (known.id) {
@@ -313,17 +410,7 @@ PlainValueId PlainReading::added(Value value, const std::string& pointer) {
   return schema_.add(std::move(value));
 }
 
-void PlainReading::check_made(const Value& value, const std::string& pointer) {
-  if (value.array && !value.array->witnesses.empty()) require(counted_items(*value.array) <= kMaxCountedItems);
-  count_rules(value, pointer);
-}
-
-uint32_t PlainReading::counted_items(const PlainSchema::Array& array) {
-  uint32_t most = std::max(array.minimum, array.maximum == kUnbounded ? 0 : array.maximum);
-  for (const auto& witness : array.witnesses)
-    most = std::max({most, witness.start, witness.least, witness.most == kUnbounded ? 0 : witness.most});
-  return most;
-}
+void PlainReading::check_made(const Value& value, const std::string& pointer) { count_rules(value, pointer); }
 
 void PlainReading::count_rules(const Value& value, const std::string& pointer) {
   n_steps_ += kStepsPerValue;
@@ -358,13 +445,20 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
 }
 
 std::shared_ptr<PlainSchema> PlainReader::read(JsonDocument& document, const PlainQuestions& questions,
-                                               uint64_t max_nesting, uint64_t max_rules) const {
+                                               const ReadingLimits& limits,
+                                               std::vector<SchemaRefusal>* refusals) const {
+  PlainReading reading(*this, document, questions, limits, refusals);
   try {
-    return PlainReading(*this, document, questions, max_nesting, max_rules).read();
-  } catch (const PlainReading::NotPlain&) {
+    return reading.read();
+  } catch (const PlainReading::NotPlain& refused) {
+    if (refusals != nullptr) refusals->push_back({refused.kind, reading.place()});
     return nullptr;
   } catch (const PlainAlgebra::TooMuchWork& much) {
-    throw SchemaLimitExceeded("max_rules", max_rules, pointer_of(much.name));
+    throw SchemaLimitExceeded("max_rules", limits.max_rules, pointer_of(much.name));
+  } catch (const SchemaLimitExceeded&) {
+    throw;
+  } catch (const LimitExceeded& crossed) {
+    throw SchemaLimitExceeded(crossed.limit().c_str(), crossed.value(), reading.place());
   }
 }
 

@@ -18,6 +18,7 @@
 #include "schema/json_document.h"
 #include "schema/known_strings.h"
 #include "schema/plain_schema.h"
+#include "schema/refusals.h"
 #include "schema/string_conditions.h"
 #include "util/limits.h"
 #include "util/text_hash.h"
@@ -40,6 +41,12 @@ struct PlainQuestions {
   // The document with a URI, which the schema refers to and does not have; null without one. Valid until the next
   // question.
   std::function<const JsonDocument*(const std::string& uri)> documents;
+};
+
+struct ReadingLimits {
+  uint64_t max_nesting = Limits().max_nesting;
+  uint64_t max_rules = Limits().max_rules;
+  uint64_t max_search_steps = Limits().max_search_steps;
 };
 
 // A limit that was crossed, and the JSON Pointer of the schema that did.
@@ -74,9 +81,11 @@ class PlainReader {
               bool has_any_order = false);
 
   // Of a document whose root is in this dialect, to which the documents that it refers to are added. Null for a schema
-  // that is not plain. Throws SchemaLimitExceeded (max_rules), and what the answers throw. Linear.
-  std::shared_ptr<PlainSchema> read(JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
-                                    uint64_t max_rules) const;
+  // that is not plain. Throws SchemaLimitExceeded (max_rules, max_search_steps), and what the answers throw. Linear.
+  //
+  // refusals: gets what cannot be enforced, which the schema that is read then allows; null: that is not plain.
+  std::shared_ptr<PlainSchema> read(JsonDocument& document, const PlainQuestions& questions,
+                                    const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals = nullptr) const;
 
  private:
   friend class PlainReading;

@@ -37,11 +37,13 @@ class PlainReading {
   using NotPlain = PlainAlgebra::NotPlain;
 
   // All of these outlive the reading.
-  PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions, uint64_t max_nesting,
-               uint64_t max_rules);
+  PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions,
+               const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals);
 
   // Throws NotPlain, LimitExceeded.
   std::shared_ptr<PlainSchema> read();
+  // Where it was when it threw: a JSON Pointer.
+  std::string place() const;
 
  private:
   using Json = JsonDocument::Kind;
@@ -84,7 +86,6 @@ class PlainReading {
   // What a condition on scalars takes that has to be worked out.
   static constexpr uint64_t kStepsPerQuestion = 128;
   static constexpr uint64_t kCharactersPerStep = 2;
-  static constexpr uint32_t kMaxCountedItems = 1'000;
   // No text has so many keys.
   static constexpr uint32_t kEndlesslyMany = 1U << 20;
   // Members and items deeper than this, and what references there lead to, are read later, so that neither nesting nor
@@ -210,11 +211,17 @@ class PlainReading {
   // One whose name is that of the value around.
   PlainValueId added(Value value, const std::string& pointer);
   void check_made(const Value& value, const std::string& pointer);
-  bool has_keys_enough(const PlainSchema::Object& object);
+  // Whether what is begun of an object can always be completed: which refusal it is if not.
+  std::optional<SchemaRefusal::Kind> may_run_out(const PlainSchema::Object& object);
+  // Throws NotPlain unless refusals are gathered.
+  void refuse(SchemaRefusal::Kind kind, const std::string& name);
+  // Refuses what cannot be enforced of live values, which allow it from then on. False if there was nothing.
+  bool relax();
+  void relax(PlainValueId id, SchemaRefusal::Kind kind);
+  // Tells of the innermost part that is needed and allows nothing.
+  void refuse_root();
   bool has_common(PlainValueId a, PlainValueId b) const;
   std::vector<PlainValueId> told_apart();
-  // The greatest number that has to be counted where an array has witnesses.
-  static uint32_t counted_items(const PlainSchema::Array& array);
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
     return algebra_.all({{a}, {b}}, pointer);
   }
@@ -346,6 +353,7 @@ class PlainReading {
   std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
 
   JsonDocument& document_;
+  std::vector<SchemaRefusal>* refusals_;
   PlainQuestions questions_;
   uint64_t max_nesting_;
   uint64_t max_depth_;

@@ -74,6 +74,7 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
   }
   content.word(value.object ? 1 : 0);
   if (value.object) {
+    content.word(value.object->is_vague ? 1 : 0);
     content.optional(value.object->others);
     keys_words(value.object->others_keys, content);
     content.word(value.object->minimum);
@@ -516,6 +517,26 @@ std::vector<PlainValueId> PlainSchema::reached() const {
     if (progress[next.value] == Progress::kDone) continue;
     progress[next.value] = Progress::kDone;
     found.push_back(next);
+  }
+  return found;
+}
+
+std::vector<bool> PlainSchema::written() const {
+  std::vector<bool> found(values_.size(), false);
+  std::vector<PlainValueId> todo;
+  const auto add = [&](PlainValueId id) {
+    if (!is_live(id) || found[id.value]) return;
+    found[id.value] = true;
+    todo.push_back(id);
+  };
+  add(root_);
+  for (const auto& [parts, both] : common_) add(both);
+  while (!todo.empty()) {
+    Value value = at(todo.back());
+    todo.pop_back();
+    if (value.array && !can_be(*value.array)) value.array = nullptr;
+    if (value.object && !can_be(*value.object)) value.object = nullptr;
+    for_each_inside(value, add);
   }
   return found;
 }

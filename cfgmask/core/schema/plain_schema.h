@@ -116,7 +116,8 @@ class PlainSchema {
     uint32_t minimum = 0;
     uint32_t maximum = kUnbounded;
     std::vector<ItemWitness> witnesses = {};
-    bool distinct = false;  // no item is equal to another
+    bool distinct = false;     // no item is equal to another
+    uint32_t distinct_at = 0;  // the name of the place that says so
 
     bool forbids_equal_items() const { return distinct && maximum > 1; }
     std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
@@ -141,10 +142,11 @@ class PlainSchema {
     uint32_t minimum = 0;  // how many keys
     uint32_t maximum = kUnbounded;
     std::vector<KeyWitness> witnesses;
+    bool is_vague = false;  // a condition was left out that cannot be read: there are objects that should not be
 
     bool is_any() const {
       return members.empty() && !has_classes() && others == any() && minimum == 0 && maximum == kUnbounded &&
-             witnesses.empty();
+             witnesses.empty() && !is_vague;
     }
     bool has_classes() const { return !others_keys.is_any() || !classes.empty(); }
     size_t n_required() const;
@@ -348,6 +350,8 @@ class PlainSchema {
   bool is_live(PlainValueId id, uint32_t depth = kUnbounded) const {
     return (depth < flat_.size() ? flat_[depth] : live_)[id.value];
   }
+  // Which sets a text may reach: those with a value, in arrays and objects that there may be. By their numbers.
+  std::vector<bool> written() const;
   // Whether each set that has a value has one with at most `depth` levels of brackets.
   bool is_roomy(uint32_t depth) const { return depth >= flat_.size(); }
   // Whether a value of this shape exists with at most `depth` levels of brackets. A union may be live although its

@@ -266,8 +266,12 @@ std::optional<uint32_t> PlainReading::ask_scalars(const std::string& schema, Pla
     }
   } else {
     auto numbers = questions_.numbers(schema);
-    require(numbers.has_value());
-    if (numbers->regex != nullptr) at->second = schema_.outside(kind, *std::move(numbers), schema);
+    if (!numbers) {
+      refuse(SchemaRefusal::Kind::kMultipleOf, algebra_.place());
+      at->second = PlainSchema::any_number();
+    } else if (numbers->regex != nullptr) {
+      at->second = schema_.outside(kind, *std::move(numbers), schema);
+    }
   }
   return at->second;
 }

@@ -48,6 +48,7 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
   array.maximum = count_or(said[kMaxItems], kUnbounded);
   if (said[kUniqueItems]) require(is_boolean(*said[kUniqueItems]));
   array.distinct = said[kUniqueItems] && !is_false(*said[kUniqueItems]);
+  if (array.distinct) array.distinct_at = schema_.name(below(pointer, "uniqueItems"));
   if (further) {
     if (is_false(*further)) {
       array.rest = std::nullopt;
@@ -223,7 +224,7 @@ class PlainReading::KeyKinds {
     if (!PlainAlgebra::are_too_many(kinds_.size(), n_overlaps_)) return;
     // The general way would not take them either, after seconds.
     if (n_patterns_ > kManyPatterns) throw PlainAlgebra::TooMuchWork{pointer};
-    throw NotPlain();
+    throw PlainAlgebra::TooManyAlternatives();
   }
 
   static constexpr size_t kManyPatterns = 2'000;
@@ -245,6 +246,11 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
   for (const auto& [key, held] : members(patterns)) {
     const std::string_view pattern = document_.key_text(key);
     const PlainValueId value = inner(held, below(pointer, "patternProperties", pattern), depth);
+    if (refusals_ != nullptr && !strings_.reads(pattern)) {
+      // Which keys it takes is unknown, so nothing can be said about the others either.
+      object.is_vague = true;
+      continue;
+    }
     const uint32_t condition = pattern_condition(pattern);
     const PlainSchema::Keys matching{{condition}, {}};
     for (size_t at = 0; at < object.members.size(); ++at) {
@@ -256,7 +262,7 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
     }
     kinds.add(condition, value, pointer);
   }
-  const auto others = object.others;
+  const auto others = object.is_vague ? std::optional(PlainSchema::any()) : object.others;
   object.others = std::nullopt;
   for (KeyKinds::Kind& kind : kinds.all()) {
     if (kind.keys.met.empty()) {

@@ -17,9 +17,8 @@ namespace {
 
 using Json = JsonDocument::Kind;
 
-// The derivatives of one search, and of all searches of a schema; and the nodes that these may make.
-constexpr uint64_t kMaxStringSearchSteps = 200'000;
-constexpr uint64_t kMaxStringSteps = 400'000;
+// All searches of a schema take as much as so many of the longest kind, and make so many nodes.
+constexpr uint64_t kStringSearches = 2;
 constexpr size_t kMaxStringNodes = 2'000'000;
 // Of a pattern; longer ones are left to the general way, which knows the limits.
 constexpr uint64_t kMaxPatternParts = 100'000;
@@ -32,7 +31,8 @@ std::optional<StringConditions::Strings> StringConditions::strings(const std::st
   if (!document) return std::nullopt;
   data_ = {};
   made_.clear();
-  if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, kMaxStringSearchSteps);
+  if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
+  is_vague_ = false;
   try {
     Set found = read(*document, document->root());
     Strings strings;
@@ -44,11 +44,9 @@ std::optional<StringConditions::Strings> StringConditions::strings(const std::st
       require(data_.height(whole) <= max_nesting_ * RegexData::kHeightPerNesting);
       strings.regex = std::make_shared<const PortableRegex>(data_);
     }
-    known_->keep(schema, strings);
+    if (!is_vague_) known_->keep(schema, strings);
     return strings;
   } catch (const NotRead&) {
-    return std::nullopt;
-  } catch (const LimitExceeded&) {
     return std::nullopt;
   }
 }
@@ -129,6 +127,17 @@ StringConditions::Set StringConditions::described(const JsonDocument& document, 
   return listed ? both(*listed, found) : found;
 }
 
+bool StringConditions::reads(std::string_view pattern) {
+  if (PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_)) return true;
+  data_ = {};
+  try {
+    searched(pattern);
+    return true;
+  } catch (const NotRead&) {
+    return false;
+  }
+}
+
 StringConditions::Set StringConditions::found_in(std::string_view pattern) {
   Pattern found;
   const auto plain = known_->reads_ecma()
@@ -138,7 +147,16 @@ StringConditions::Set StringConditions::found_in(std::string_view pattern) {
     RegexDataMaker maker(data_);
     found.conditions.push_back({PatternTrees(*plain, maker).search(characters(0, kUnbounded))});
   } else {
-    const auto texts = searched(pattern);
+    std::optional<Tree> texts;
+    try {
+      texts = searched(pattern);
+    } catch (const NotRead&) {
+      if (!is_lenient_) throw;
+      is_vague_ = true;
+      Set vague = of(std::move(found));
+      vague.possible.emplace().is_nothing = true;
+      return vague;
+    }
     found.is_nothing = !texts;
     if (texts) found.conditions.push_back({*texts});
     found = live(std::move(found));
@@ -298,7 +316,8 @@ StringConditions::Tree StringConditions::characters(uint32_t minimum, uint32_t m
 }
 
 RegexId StringConditions::in_store(Tree tree) {
-  require(regexes_->size() <= kMaxStringNodes && regexes_->n_search_steps() <= kMaxStringSteps);
+  if (regexes_->size() > kMaxStringNodes || regexes_->n_search_steps() > kStringSearches * max_search_steps_)
+    throw LimitExceeded("max_search_steps", max_search_steps_);
   made_.resize(data_.size());
   return data_.make(*regexes_, tree, made_);
 }

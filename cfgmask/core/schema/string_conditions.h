@@ -30,16 +30,22 @@ class StringConditions {
   using AskAlike = std::function<std::vector<std::vector<uint32_t>>(CaseFolding folding, bool only_ascii)>;
 
   StringConditions(std::shared_ptr<KnownStrings> known, AskAlike ask_alike, KnownStrings::AskFormat ask_format,
-                   CharacterProperties& properties, uint64_t max_nesting)
+                   CharacterProperties& properties, uint64_t max_nesting, uint64_t max_search_steps, bool is_lenient)
       : known_(std::move(known)),
         unicode_(sources(known_->patterns(), std::move(ask_alike), properties)),
         ask_format_(std::move(ask_format)),
         properties_(properties),
-        max_nesting_(max_nesting) {}
+        max_nesting_(max_nesting),
+        max_search_steps_(max_search_steps),
+        is_lenient_(is_lenient) {}
 
   // The strings of a schema, as JSON text: `type`, `enum` and the keywords for strings, or such schemas under `allOf`
-  // and `not`. nullopt for a schema that this does not read, and where it takes long to tell whether there are any.
+  // and `not`. nullopt for a schema that this does not read. Throws LimitExceeded where it takes long to tell whether
+  // there are any.
+  // is_lenient: texts may or may not meet a pattern that is not read.
   std::optional<Strings> strings(const std::string& schema);
+  // Whether a pattern is read.
+  bool reads(std::string_view pattern);
 
  private:
   // Numbers of nodes in the data of one question.
@@ -108,6 +114,9 @@ class StringConditions {
   KnownStrings::AskFormat ask_format_;
   CharacterProperties& properties_;
   uint64_t max_nesting_;
+  uint64_t max_search_steps_;
+  bool is_lenient_;
+  bool is_vague_ = false;                     // whether the question has a pattern that is not read
   RegexData data_;                            // of the question
   std::vector<std::optional<RegexId>> made_;  // of its nodes
   std::unique_ptr<RegexStore> regexes_ = {};  // made when a search needs it

@@ -1,0 +1,163 @@
+"""What becomes of a schema that the core does not take as it is: all that is wrong with it, or what is left of it.
+
+The survey finds what is malformed; the core then reads the schema without that, and says what cannot be enforced.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cfgmask.diagnostics import Diagnostic, Span
+from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.json_schema.guidance import POINTER as GUIDANCE
+from cfgmask.json_schema.guidance import guided
+from cfgmask.json_schema.loops import Loop, loops
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.pattern_problems import pattern_problems
+from cfgmask.json_schema.plain import PlainSchema, read_leniently
+from cfgmask.json_schema.problems import first_errors, ordered
+from cfgmask.json_schema.refusals import Refusals
+from cfgmask.json_schema.resolve import Retriever, Schemas
+from cfgmask.json_schema.session import session
+from cfgmask.json_schema.survey import Survey, survey
+from cfgmask.json_schema.values import Document, JsonValue, around, escape, plain_decimal, read_object, read_text
+from cfgmask.json_schema.wrapped import wrapped
+from cfgmask.limits import Limits
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of a schema.
+
+    plain        may be used only if there are no errors; None where it could not be made
+    errors       all of them, without the places of the text
+    relaxations  warnings of what is allowed that the schema does not allow
+    is_complete  whether the errors and relaxations are all that there are: False where too many errors or a crossed
+                 limit ended the search, and where errors hid what would have been relaxed
+    """
+
+    document: Document
+    schemas: Schemas
+    survey: Survey
+    plain: PlainSchema | None
+    errors: list[Diagnostic]
+    relaxations: tuple[Diagnostic, ...]
+    is_complete: bool
+
+    def result(self) -> tuple[PlainSchema, tuple[Diagnostic, ...]]:
+        """The schema and its notes. Raises GrammarError with every error, placed in the text."""
+        if self.plain is None or self.errors:
+            raise GrammarError(self.document.placed(first_errors(self.errors)))
+        notes = [note for note in (*self.survey.notes, *self.relaxations) if note.pointer != GUIDANCE]
+        return self.plain, tuple(self.document.placed(ordered(notes)))
+
+
+def attempt(
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions,
+    limits: Limits,
+    span: Span | None = None,
+    retrieve: Retriever | None = None,
+) -> Attempt:
+    """Read a schema, and tell of errors instead of raising them.
+
+    Raises GrammarError for a text that is not JSON, and LimitExceeded where there are no errors besides.
+    """
+    document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
+    options, misguided = guided(document.value, options)
+    schemas = Schemas(document.value, limits, retrieve)
+    no_schema = wrapped(document.value)
+    if no_schema is not None:
+        errors = [*document.problems, no_schema]
+        return Attempt(document, schemas, Survey(complete=False), None, errors, (), is_complete=False)
+    found = surveyed(schemas, document, options)
+    errors = [*document.problems, *misguided, *found.errors]
+    if not found.complete:
+        return Attempt(document, schemas, found, None, errors, (), is_complete=False)
+    circles = list(loops(found.reached, schemas))
+    errors += [loop.problem for loop in circles]
+    relaxes = options.on_unsupported == "relax"
+    try:
+        with session(limits):
+            refused = pattern_problems(found.reached, options, limits)
+            text = json_text(document.value, _absent(found, circles, document))
+            plain, told = read_leniently(text, options=options, limits=limits, retrieve=retrieve)
+    except LimitExceeded:
+        if not errors:
+            raise
+        return Attempt(document, schemas, found, None, errors, (), is_complete=False)
+    cannot = list(Refusals(schemas, found.reached).told(told))
+    if plain is None or not relaxes:
+        # That nothing satisfies the schema may come of what is disregarded in it.
+        errors += [d for d in (*refused, *cannot) if not errors or d.code != "schema-unsatisfiable"]
+        return Attempt(document, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes)
+    relaxations = tuple(replace(refusal, severity="warning") for refusal in (*refused, *cannot))
+    return Attempt(document, schemas, found, plain, errors, relaxations, is_complete=True)
+
+
+def surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
+    """What the survey finds beside the problems of reading; what it finds wrong is disregarded from then on."""
+    schemas.disregard(document.unread)
+    found = survey(schemas, options)
+    # The value of a keyword that holds something unread is no worse than that.
+    known = {outer for pointer in document.unread for outer in around(pointer) if outer}
+    found.errors = [error for error in found.errors if error.pointer not in known]
+    schemas.disregard(error.pointer for error in found.errors if error.pointer is not None)
+    schemas.disregard(found.idle)
+    return found
+
+
+def _absent(found: Survey, circles: list[Loop], document: Document) -> frozenset[str]:
+    """The places of what counts as absent where the core reads the schema."""
+    wrong = [error.pointer for error in found.errors if error.pointer is not None]
+    return frozenset((GUIDANCE, *document.unread, *wrong, *(loop.reference for loop in circles)))
+
+
+def json_text(value: JsonValue, absent: Container[str] = ()) -> str:
+    """A value as JSON text, without the members at some places and with `true` for items there. Linear.
+
+    Of what is absent as a whole nothing is left but `true`.
+    """
+    written: list[str] = []
+    todo: list[tuple[str | None, str, JsonValue]] = [(None, "", value)]
+    while todo:
+        text, pointer, item = todo.pop()
+        if text is not None:
+            written.append(text)
+        elif pointer in absent:
+            written.append("true")
+        elif isinstance(item, dict):
+            todo += reversed(list(_members(item, pointer, absent)))
+        elif isinstance(item, list):
+            todo += reversed(list(_items(item, pointer)))
+        elif isinstance(item, (str, bool, type(None))):
+            written.append(json.dumps(item))
+        else:
+            written.append(plain_decimal(item))
+    return "".join(written)
+
+
+_Part = tuple["str | None", str, JsonValue]
+
+
+def _members(value: dict[str, JsonValue], pointer: str, absent: Container[str]) -> Iterator[_Part]:
+    comma = "{"
+    for name, held in value.items():
+        at = f"{pointer}/{escape(name)}"
+        if at in absent:
+            continue
+        yield f"{comma}{json.dumps(name)}:", "", None
+        yield None, at, held
+        comma = ","
+    yield ("{}" if comma == "{" else "}"), "", None
+
+
+def _items(value: list[JsonValue], pointer: str) -> Iterator[_Part]:
+    for index, item in enumerate(value):
+        yield ("," if index else "["), "", None
+        yield None, f"{pointer}/{index}", item
+    yield ("]" if value else "[]"), "", None
