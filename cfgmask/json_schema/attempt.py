@@ -15,12 +15,13 @@ from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.loops import Loop, loops
+from cfgmask.json_schema.nodes import Retriever
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_problems
 from cfgmask.json_schema.plain import PlainSchema, read_leniently
 from cfgmask.json_schema.problems import first_errors, ordered
 from cfgmask.json_schema.refusals import Refusals
-from cfgmask.json_schema.resolve import Retriever, Schemas
+from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.survey import Survey, survey
 from cfgmask.json_schema.values import Document, JsonValue, around, escape, plain_decimal, read_object, read_text

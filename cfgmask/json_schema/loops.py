@@ -75,8 +75,8 @@ def _led_to(node: Node, schemas: Schemas) -> Iterator[tuple[Node, str | None]]:
             yield schemas.child(node, keyword), None
     for keyword in _MAPS:
         held = node.get(keyword)
-        for name, child in held.items() if isinstance(held, dict) else ():
-            if isinstance(child, (dict, bool)):
+        for name, value in held.items() if isinstance(held, dict) else ():
+            if isinstance(value, (dict, bool)):
                 yield schemas.child(node, keyword, name), None
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.contradictions import contradictions
 from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.problems import MAX_PROBLEMS
 from cfgmask.json_schema.resolve import Schemas
-from cfgmask.json_schema.values import Number, around, is_number, plain_decimal
+from cfgmask.json_schema.values import Number, around, plain_decimal
 
 # The longest number that a message repeats.
 _MAX_SHOWN = 40
@@ -107,7 +108,7 @@ def _said(code: str, message: str, help: str) -> _Words:
 def _multiple_of(node: Node | None, pointer: str) -> Diagnostic:
     step = None if node is None else node.get("multipleOf")
     at = pointer if node is None or step is None else node.at("multipleOf")
-    of = f"multipleOf {_shown(step)}" if is_number(step) and step is not None else "multipleOf"
+    of = f"multipleOf {_shown(step)}" if isinstance(step, (int, Fraction)) else "multipleOf"
     reason = "whether a long number is a multiple of it takes too large a regex to tell"
     help = "bound the number with minimum and maximum, so that its values can be listed"
     return Diagnostic("schema-multiple-of", f"{of} cannot be enforced here: {reason}", pointer=at, help=help)
