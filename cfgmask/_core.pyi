@@ -459,6 +459,27 @@ def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
 class PlainReading:
     """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
 
+class YamlLayout:
+    """How plain schemas are written in YAML. Immutable.
+
+    strings  those that need no quotes
+    keys     the same of keys
+    numbers  those that are read as such
+    most_of_key  how many characters a key without a name has at most
+    most_of_written_key  the same of one with a name, with its quotes and escapes
+    indent   by how many spaces a block below a key is indented, at least 1
+    """
+
+    def __init__(
+        self,
+        strings: PortableRegex,
+        keys: PortableRegex,
+        numbers: PortableRegex,
+        most_of_key: int,
+        most_of_written_key: int,
+        indent: int,
+    ) -> None: ...
+
 class PlainLayout:
     """How the values of plain schemas are written: the same for all with the same options. Immutable.
 
@@ -468,6 +489,7 @@ class PlainLayout:
     ignored         what may stand between lexemes, if anything may, and what it is called
     ignore_once     as in `Scope`
     indent          as in `JsonSchemaOptions`; the marks are then written as lines want it
+    yaml            of `syntax` "yaml", which has neither marks nor `indent`
     canonical_strings  whether `escapes` are "canonical"
     any_order       whether `property_order` is "any"
     """
@@ -481,6 +503,7 @@ class PlainLayout:
         ignored_name: str,
         ignore_once: bool,
         indent: int | None,
+        yaml: YamlLayout | None,
         canonical_strings: bool,
         any_order: bool,
     ) -> None: ...
@@ -489,6 +512,11 @@ class PlainSchema:
     """What was read, and how it is written: all that a grammar takes. Immutable."""
 
     def __init__(self, reading: PlainReading, layout: PlainLayout) -> None: ...
+    def fits_layout(self, regexes: Callable[[], RegexBuilder]) -> bool:
+        """Whether the core writes the schema in its layout: not in YAML if keys are too long or may run out.
+
+        Linear; but patterns of keys are asked about in `regexes`, which is called for them alone.
+        """
     def in_form(self, form: SchemaForm, regexes: Callable[[], RegexBuilder]) -> tuple[list[str], bool] | None:
         """The names of members that not every form can write, and whether the outermost object may have no members.
 
@@ -552,6 +580,7 @@ class PlainReader:
                 fraction, "number", or "either"
     plain_numbers  whether a schema with numbers that no double holds is not plain
     is_indented  whether one is not plain that has only values that are nested too deep to be indented
+    yaml        the same, for YAML
     any_order   whether one is not plain in which keys that must hold something may run out in some order
     """
 
@@ -564,6 +593,7 @@ class PlainReader:
         exclusive: Literal["boolean", "number", "either"],
         plain_numbers: bool,
         is_indented: bool,
+        yaml: YamlLayout | None,
         any_order: bool,
     ) -> None: ...
     def read(

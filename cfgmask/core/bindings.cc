@@ -59,6 +59,7 @@
 #include "schema/plain_reader.h"
 #include "schema/plain_rules.h"
 #include "schema/schema_form.h"
+#include "schema/yaml_layout.h"
 #include "vocab/vocabulary.h"
 
 namespace nb = nanobind;
@@ -1283,7 +1284,8 @@ NumberStyle::Spelling spelling_of(bool plain_numbers) {
 void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, bool plain_numbers,
                       const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once,
-                      std::optional<uint32_t> indent, bool canonical_strings, bool any_order) {
+                      std::optional<uint32_t> indent, std::shared_ptr<const YamlLayout> yaml, bool canonical_strings,
+                      bool any_order) {
   if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
   new (self) PlainLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
                          {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
@@ -1291,6 +1293,7 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
                          std::move(ignored_name),
                          ignore_once,
                          indent,
+                         std::move(yaml),
                          canonical_strings,
                          any_order};
 }
@@ -1331,21 +1334,31 @@ void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::s
                         std::move(key_characters)};
 }
 
+// What `ask(nullptr)` answers, or what it answers with regexes; nullopt where a limit is crossed.
+template <class Ask>
+std::optional<bool> asked(const nb::callable& regexes, const Ask& ask) {
+  if (const std::optional<bool> known = ask(nullptr)) return known;
+  const nb::object made = regexes();
+  auto& builder = nb::cast<RegexBuilder&>(made);
+  LongCall call(nullptr);
+  try {
+    return builder.with([&](RegexStore& r) { return ask(&r); });
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+}
+
+bool fits_layout(const PlainSchemaParts& self, const nb::callable& regexes) {
+  const YamlLayout* yaml = self.layout->yaml.get();
+  if (yaml == nullptr) return true;
+  return asked(regexes, [&](RegexStore* r) { return fits_yaml(*self.schema, *yaml, r); }).value_or(false);
+}
+
 // Keys that not every form writes, and whether there may be none.
 std::optional<std::pair<std::vector<std::string>, bool>> in_form(const PlainSchemaParts& self, const SchemaForm& form,
                                                                  const nb::callable& regexes) {
   const FormReading reading(self, form);
-  std::optional<bool> fits = reading.fits(nullptr);
-  if (!fits) {
-    const nb::object made = regexes();
-    auto& builder = nb::cast<RegexBuilder&>(made);
-    LongCall call(nullptr);
-    try {
-      fits = builder.with([&](RegexStore& r) { return reading.fits(&r); });
-    } catch (const LimitExceeded&) {
-      return std::nullopt;
-    }
-  }
+  const std::optional<bool> fits = asked(regexes, [&](RegexStore* r) { return reading.fits(r); });
   if (!fits.value_or(false)) return std::nullopt;
   return std::pair(reading.unusual_keys(), reading.may_be_empty());
 }
@@ -1383,12 +1396,23 @@ void bind_plain_schema(nb::module_& m) {
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
            "has_python_words"_a, "values"_a, "separator"_a, "delimiter"_a, "item"_a, "key_characters"_a.none());
+  nb::class_<YamlLayout>(m, "YamlLayout", docs::YamlLayout)
+      .def(
+          "__init__",
+          [](YamlLayout* self, YamlLayout::Regex strings, YamlLayout::Regex keys, YamlLayout::Regex numbers,
+             uint32_t most_of_key, uint32_t most_of_written_key, uint32_t indent) {
+            new (self)
+                YamlLayout({std::move(strings), std::move(keys), std::move(numbers), most_of_key, most_of_written_key},
+                           indent, IndentedSchema::kMaxDepth);
+          },
+          "strings"_a, "keys"_a, "numbers"_a, "most_of_key"_a, "most_of_written_key"_a, "indent"_a);
   nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
-           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "canonical_strings"_a, "any_order"_a);
+           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "yaml"_a.none(), "canonical_strings"_a, "any_order"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
       .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
+      .def("fits_layout", fits_layout, "regexes"_a, docs::PlainSchema_fits_layout)
       .def_prop_ro(
           "regexes",
           [](const PlainSchemaParts& self) {
@@ -1402,17 +1426,18 @@ void bind_plain_schema(nb::module_& m) {
           "__init__",
           [](PlainReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
              const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
-             bool plain_numbers, bool is_indented, bool any_order) {
+             bool plain_numbers, bool is_indented, const YamlLayout* yaml, bool any_order) {
             using Exclusive = PlainReader::Exclusive;
-            new (self) PlainReader(asserted, std::move(strings), identifier, reference_hides_siblings,
-                                   exclusive == "boolean"  ? Exclusive::kBoolean
-                                   : exclusive == "number" ? Exclusive::kNumber
-                                                           : Exclusive::kEither,
-                                   spelling_of(plain_numbers),
-                                   is_indented ? std::optional(IndentedSchema::kMaxDepth) : std::nullopt, any_order);
+            new (self) PlainReader(
+                asserted, std::move(strings), identifier, reference_hides_siblings,
+                exclusive == "boolean"  ? Exclusive::kBoolean
+                : exclusive == "number" ? Exclusive::kNumber
+                                        : Exclusive::kEither,
+                spelling_of(plain_numbers),
+                is_indented || yaml != nullptr ? IndentedSchema::nestings(yaml) : std::vector<Nesting>(), any_order);
           },
           "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
-          "is_indented"_a, "any_order"_a)
+          "is_indented"_a, "yaml"_a.none(), "any_order"_a)
       .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, "max_search_steps"_a,
            docs::PlainReader_read)
       .def("read_leniently", read_leniently, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a,

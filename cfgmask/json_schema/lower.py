@@ -42,7 +42,8 @@ from cfgmask.json_schema.told_apart import told_apart
 from cfgmask.json_schema.values import Document, around, read_object, read_text
 from cfgmask.json_schema.wrapped import wrapped
 from cfgmask.json_schema.writable import Writable
-from cfgmask.json_schema.yaml_blocks import DEFAULT_INDENT, in_blocks
+from cfgmask.json_schema.yaml_blocks import in_blocks
+from cfgmask.json_schema.yaml_scalars import DEFAULT_INDENT
 from cfgmask.limits import Limits
 
 
@@ -103,9 +104,9 @@ def schema_notes(
 ) -> tuple[Diagnostic, ...]:
     """The notes of `lower_schema` on a schema that has no errors and is not relaxed, without its rules. Linear.
 
-    With `indent` the rules are made after all: they tell whether values may be nested too deep. Raises LimitExceeded.
+    With lines the rules are made after all: they tell whether values may be nested too deep. Raises LimitExceeded.
     """
-    if options.indent is not None and options.syntax == "json":
+    if options.indent is not None or options.syntax == "yaml":
         return lower_schema(schema, options=options, span=span, limits=limits, retrieve=retrieve).notes
     document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
     options, _ = guided(document.value, options)

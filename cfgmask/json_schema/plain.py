@@ -16,7 +16,7 @@ from cfgmask import _core
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import NOTHING, RegexTree
-from cfgmask.json_schema import algebra, decide, lexemes, number_holes
+from cfgmask.json_schema import algebra, decide, lexemes, number_holes, yaml_scalars
 from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS, format_regex
 from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node, Retriever, declared_dialect
@@ -72,7 +72,12 @@ def plain_schema(
     found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits))
     if found is None:
         return None
-    return _core.PlainSchema(found, _layout(options))
+    made = _core.PlainSchema(found, _layout(options))
+    return made if made.fits_layout(_regexes) else None
+
+
+def _regexes() -> _core.RegexBuilder:
+    return current().algebra.builder
 
 
 def read_leniently(
@@ -100,7 +105,7 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
     So it has to be asked about those that are None, and it tells what is wrong with one.
     """
     left_out: list[_core.PlainSchema | None] = [None] * len(schemas)
-    if not _may_be_plain(options) or options.unknown_keywords == "error":
+    if not _may_be_plain(options) or options.unknown_keywords == "error" or options.syntax == "yaml":
         return left_out
     if any(isinstance(schema, str) or is_wrapped(schema) for schema in schemas):
         return left_out
@@ -129,6 +134,7 @@ _FREE: dict[str, Any] = {
     "key_separator": DEFAULTS.key_separator,
     "escapes": DEFAULTS.escapes,
     "indent": DEFAULTS.indent,
+    "syntax": DEFAULTS.syntax,
     "property_order": DEFAULTS.property_order,
     "formats": DEFAULTS.formats,
     "pattern_dialect": DEFAULTS.pattern_dialect,
@@ -162,10 +168,21 @@ def _layout(options: JsonSchemaOptions) -> _core.PlainLayout:
         ignored,
         name,
         scope.ignore_once,
-        options.indent,
+        options.indent if options.syntax == "json" else None,
+        _yaml(options),
         options.escapes == "canonical",
         options.property_order == "any",
     )
+
+
+@lru_cache(maxsize=32)
+def _yaml(options: JsonSchemaOptions) -> _core.YamlLayout | None:
+    if options.syntax != "yaml":
+        return None
+    strings, keys, numbers = map(_regex, yaml_scalars.layout_patterns())
+    indent = yaml_scalars.DEFAULT_INDENT if options.indent is None else options.indent
+    lengths = yaml_scalars.MAX_KEY_LENGTH, yaml_scalars.MAX_WRITTEN_KEY
+    return _core.YamlLayout(strings, keys, numbers, *lengths, indent)
 
 
 # In the order of `JsonMarks` in the core.
@@ -178,7 +195,13 @@ def _regex(tree: RegexTree) -> _core.PortableRegex:
 
 @lru_cache(maxsize=64)
 def _reader(
-    dialect: Dialect, formats: str, patterns: DialectName, numbers: str, order: str, is_indented: bool
+    dialect: Dialect,
+    formats: str,
+    patterns: DialectName,
+    numbers: str,
+    order: str,
+    is_indented: bool,
+    yaml: _core.YamlLayout | None,
 ) -> _core.PlainReader:
     """The reader of schemas in a dialect."""
     asserted = dialect.assertions - ({"format"} if formats == "annotate" else set())
@@ -190,6 +213,7 @@ def _reader(
         "boolean" if dialect.draft is Draft.DRAFT_4 else "number" if dialect.declared else "either",
         numbers == "plain",
         is_indented,
+        yaml,
         order == "any",
     )
 
@@ -202,6 +226,7 @@ def _reader_with(dialect: Dialect, options: JsonSchemaOptions) -> _core.PlainRea
         options.numbers,
         options.property_order,
         options.indent is not None,
+        _yaml(options),
     )
 
 

@@ -36,7 +36,6 @@ from cfgmask.json_schema import lexemes, yaml_scalars
 from cfgmask.json_schema.indent import MAX_DEPTH, closed_brackets
 from cfgmask.json_schema.nesting import is_deeper, least_depth
 
-DEFAULT_INDENT = 2
 _DASH = "- "
 
 _Place: TypeAlias = Literal["here", "below", "inside"]

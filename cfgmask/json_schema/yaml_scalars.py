@@ -33,7 +33,9 @@ from cfgmask.regex import parse_regex
 
 # YAML reads what stands before a colon as a key only if it has at most 1,024 characters; an escape has six.
 MAX_KEY_LENGTH = 170
-_MAX_WRITTEN_KEY = 1024
+MAX_WRITTEN_KEY = 1024
+# By how many blanks a block below a key is indented.
+DEFAULT_INDENT = 2
 
 SHORT_TEXT = Repetition(ANY_CHAR, 0, MAX_KEY_LENGTH)
 """The texts that may be keys."""
@@ -76,6 +78,11 @@ _READ_OTHERWISE = {
 _NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+][0-9]+)?)?"
 
 
+def layout_patterns() -> tuple[RegexTree, RegexTree, RegexTree]:
+    """Strings without quotes, the same of keys, and numbers."""
+    return _plain_texts(_PLAIN), _plain_texts(_PLAIN_KEY), _tree(_NUMBER)
+
+
 def number(regex: RegexTree) -> RegexTree:
     """The numbers of JSON that the regex matches, as far as both versions read them as that number."""
     return Intersection((regex, _tree(_NUMBER)))
@@ -99,9 +106,9 @@ def key(regex: RegexTree) -> RegexTree:
 
 def _named(name: str) -> str:
     written = name if _is_plain(name, _PLAIN_KEY) else _quoted(name)
-    if len(written) > _MAX_WRITTEN_KEY:
+    if len(written) > MAX_WRITTEN_KEY:
         message = f"YAML has no way to write the key {shortened(json.dumps(name))}: it is too long"
-        help = f"a key, with its quotes and escapes, may have {_MAX_WRITTEN_KEY} characters"
+        help = f"a key, with its quotes and escapes, may have {MAX_WRITTEN_KEY} characters"
         raise GrammarError([Diagnostic("schema-yaml-key", message, pointer="", help=help)])
     return written
 

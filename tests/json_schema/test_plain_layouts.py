@@ -116,7 +116,7 @@ def test_canonical_keys(schema: Any) -> None:
 
 # Values of which some are nested too deep where only one or two more brackets may be opened.
 _NESTED = {"type": "object", "properties": {"a": {"type": "array", "items": {"const": 1}}}, "required": ["a"]}
-_DEEP: dict[str, Any] = {
+DEEP: dict[str, Any] = {
     "any value": {},
     "objects with a required member": _NESTED,
     "optional members of several depths": {
@@ -162,7 +162,7 @@ _DEEP: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("depth", [28, 29, 30, 31, 32])
-@pytest.mark.parametrize("schema", _DEEP.values(), ids=_DEEP)
+@pytest.mark.parametrize("schema", DEEP.values(), ids=DEEP)
 def test_near_the_greatest_depth(schema: Any, depth: int) -> None:
     whole = {
         "$ref": "#/$defs/whole",

@@ -139,8 +139,8 @@ Closings::Bounds Closings::bounds(Symbol symbol, SeenId seen) {
       const Node callee = called(index, seen);
       if (const auto known = known_.find(callee); known != known_.end()) return {known->second, known->second};
       const auto found = bounds_.find(callee);
-      // Nothing that is deferred derives the empty text.
-      if (found == bounds_.end()) return {grammar_.nonterminals[index].is_deferred ? 1U : 0U, kUnbounded};
+      const Nonterminal& n = grammar_.nonterminals[index];
+      if (found == bounds_.end()) return {n.is_deferred && !n.nullable ? 1U : 0U, kUnbounded};
       return found->second;
     }
     case SymbolKind::kRepeat: {

@@ -2,7 +2,7 @@
 //
 // A large grammar consists of parts of which a text meets few. A nonterminal of such a part is there from the moment
 // that something names it; its alternatives, and what they name, come when it is first called. That each derives some
-// text, and none of them the empty one, is known before.
+// text is known before, and whether it derives the empty one (Nonterminal::nullable). What a part begins with does not.
 //
 // Threads: guarded by the owner of the grammar.
 #pragma once

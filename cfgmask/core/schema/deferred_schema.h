@@ -2,8 +2,8 @@
 //
 // One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
 // (plain_objects.cc), objects with keys in any order (unordered_objects.cc), choices between many of either
-// (plain_forks.cc), values that are told apart by all that is in them (told_apart.cc), and forms that are not JSON
-// (plain_forms.cc).
+// (plain_forks.cc), the lines of YAML (yaml_blocks.cc), values that are told apart by all that is in them
+// (told_apart.cc), and forms that are not JSON (plain_forms.cc).
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,7 @@
 #include "schema/scalars_together.h"
 #include "schema/schema_form.h"
 #include "schema/witnesses.h"
+#include "schema/yaml_layout.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
 #include "util/known_or_made.h"
@@ -49,8 +50,8 @@ class DeferredSchema : public DeferredPart {
   // `form`: null for JSON; `tokens`: the symbols of its tokens.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope,
                  std::shared_ptr<const SchemaForm> form = nullptr, std::vector<uint32_t> tokens = {});
-  // The rules of indented text at one depth, which is the number of brackets around it.
-  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole, uint32_t depth);
+  // The rules of indented text at one column: see indented_schema.h.
+  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole, uint32_t column);
   static bool has_keys(const PlainSchema& schema) {
     return schema.overview().has_endless_keys || schema.overview().has_endless_items;
   }
@@ -72,6 +73,11 @@ class DeferredSchema : public DeferredPart {
   static constexpr uint32_t kFirstState = kFirstDeferredOrder + ObjectForks::kOrders;
   static constexpr uint32_t kValues = 1U << 30;
   static constexpr uint32_t kBeginsWithTerminal = 1U << 31;
+  // In YAML values begin with blocks, and those with the states of objects, since there are no opening marks.
+  static constexpr uint32_t kBlocks = kValues + (1U << 29);
+  static constexpr uint32_t kFirstBlockState = kBlocks + 1;
+  // No symbol: nothing is written there.
+  static constexpr uint32_t kNoSymbol = UINT32_MAX;
 
   // Where keys, or strings in an array, are kept of which none may come twice: nowhere if none can, in an open set of
   // the parser (earley/seen_values.h), or by the matcher as texts (mask/written_keys.h), which takes less and is for
@@ -81,10 +87,22 @@ class DeferredSchema : public DeferredPart {
   using Symbols = std::vector<uint32_t>;
   // The marks that close an array or object: right after the opening mark, and after an item or member.
   struct Closing {
-    uint32_t empty = 0;
-    uint32_t further = 0;
+    uint32_t empty = kNoSymbol;
+    uint32_t further = kNoSymbol;
 
     uint32_t after(bool some) const { return some ? further : empty; }
+  };
+  // What comes before the first item or member, and before a further one.
+  struct Separator {
+    uint32_t first = kNoSymbol;
+    uint32_t further = kNoSymbol;
+  };
+  // A value whose block, if it is one, begins at this place of a column.
+  struct PlacedValue {
+    PlainValueId id;
+    BlockPlace place = BlockPlace::kHere;
+
+    uint64_t key() const { return (uint64_t{place == BlockPlace::kBelow} << 32) | id.value; }
   };
   // So many members of an object are passed at a level.
   struct ObjectState {
@@ -107,6 +125,10 @@ class DeferredSchema : public DeferredPart {
   struct ArrayForkState {
     uint32_t number;
   };
+  struct PlacedTerminal {
+    uint32_t index;
+    BlockPlace place;
+  };
   // The strings of a terminal, between delimiters.
   struct DelimitedString {
     uint32_t terminal;
@@ -124,7 +146,7 @@ class DeferredSchema : public DeferredPart {
   };
   static constexpr uint32_t kItem = UINT32_MAX;  // instead of a name
   // What rules are made of when they are first called.
-  using Deferred = std::variant<PlainValueId, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState,
+  using Deferred = std::variant<PlacedValue, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState,
                                 DelimitedString, Tagged>;
   // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
   struct Numbered {
@@ -152,6 +174,7 @@ class DeferredSchema : public DeferredPart {
     std::optional<uint64_t> n_others = {};  // how many keys without names may be written
     // Those keys, by their kinds, where witnesses tell them apart by what they hold.
     std::vector<uint32_t> other_keys = {};
+    uint32_t required_to = 0;  // no member from this one on is required
 
     // As many keys make no difference to each other.
     uint32_t counted_to() const {
@@ -193,14 +216,16 @@ class DeferredSchema : public DeferredPart {
   bool may_keep_texts() const { return to_->has_key_roles && writes_json_; }
 
   // ---- indented text (indented_schema.h)
-  // How many more brackets values may have at this depth, and inside one more bracket if they may have one.
-  uint32_t room() const;
-  uint32_t room_inside() const { return whole_ == nullptr ? kUnbounded : room() - 1; }
-  // Whether the limit on depth excludes no value inside brackets at this depth.
-  bool is_roomy() const { return whole_ == nullptr || (room() > 0 && schema_.is_roomy(room_inside())); }
-  bool is_live_inside(PlainValueId id) const { return schema_.is_live(id, room_inside()); }
-  // The symbol of an item or a member's value.
-  uint32_t symbol_inside(PlainValueId id);
+  // The room of values at a place of this column, and of what is in an array or object that begins there.
+  uint32_t room(BlockPlace place = BlockPlace::kHere) const;
+  bool is_live_item(PlainValueId id) const { return schema_.is_live(id, item_room_); }
+  bool is_live_member(PlainValueId id) const { return schema_.is_live(id, member_room_); }
+  // Whether the limit on depth excludes no value inside of brackets at this column.
+  bool is_roomy() const {
+    return whole_ == nullptr || (schema_.nesting().in_array(room()) && schema_.is_roomy(item_room_));
+  }
+  uint32_t symbol_of_item(PlainValueId id);
+  uint32_t symbol_of_member(PlainValueId id);
   // ---- values that are told apart (told_apart.cc)
   bool tells_apart() const { return main_ != nullptr; }
   DeferredSchema& apart();
@@ -214,9 +239,25 @@ class DeferredSchema : public DeferredPart {
   bool owns_terminal(uint32_t terminal) const;
 
   // ---- marks
-  bool has_marks() const { return colon_ != 0; }
   void make_marks();
   void make_marks_of_lines();
+
+  // ---- YAML (yaml_blocks.cc)
+  Symbol yaml_start();
+  void make_marks_of_blocks();
+  uint32_t terminal_below(uint32_t index);
+  void add_value(uint32_t rule, const PlacedValue& of);
+  void add_scalar(uint32_t rule, uint32_t index, BlockPlace place);
+  void add_empty(uint32_t rule, const char* brackets, BlockPlace place);
+  std::vector<uint32_t> columns_of_array(BlockPlace place) const;
+  void add_array_block(uint32_t rule, PlainValueId id, const Symbols& before);
+  void add_object_block(uint32_t rule, PlainValueId id, const Symbols& before);
+  void add_block(uint32_t rule, Symbols block, bool has_set, uint32_t state);
+  static bool has_empty(const PlainSchema::Array& array);
+  static bool has_empty(const PlainSchema::Object& object);
+  uint32_t order_of_state(uint32_t n_passed) const { return (yaml_ ? kFirstBlockState : kFirstState) + n_passed; }
+  bool may_end(const Deferred& of) const;
+  void mark_nullable(uint32_t first);
 
   // ---- values and terminals
   uint32_t add_terminal(RegexId regex, std::string name, bool distinct = false, KeyRole role = KeyRole::kNone);
@@ -235,22 +276,25 @@ class DeferredSchema : public DeferredPart {
   uint32_t key(uint32_t name) { return string(schema_.name_at(name)); }
   static bool is_endless_at_sight(RegexId keys, RegexStore& r);
   uint32_t terminal(uint32_t index);
-  uint32_t new_terminal(uint32_t index, bool distinct, KeyRole role = KeyRole::kNone);
+  RegexId json_regex_of(const PlainSchema::Terminal& terminal, bool distinct);
+  uint32_t new_terminal(uint32_t index, bool distinct, KeyRole role = KeyRole::kNone,
+                        BlockPlace place = BlockPlace::kHere);
   std::string terminal_name(const PlainSchema::Terminal& terminal) const;
   RegexId regex_of(const PlainSchema::Terminal& terminal, bool distinct);
+  RegexId yaml_string(const PlainSchema::Terminal& terminal);
   RegexId python_regex_of(const PlainSchema::Terminal& terminal, bool distinct);
-  uint32_t symbol_of(PlainValueId id);
-  uint32_t rule_of(PlainValueId id);
-  void add_rules(uint32_t rule, PlainValueId id);
+  uint32_t symbol_of(PlainValueId id, BlockPlace place = BlockPlace::kHere);
+  uint32_t rule_of(PlainValueId id, BlockPlace place = BlockPlace::kHere);
+  void add_rules(uint32_t rule, const PlacedValue& of);
   void add_scalars(uint32_t rule, const std::shared_ptr<const ScalarsTogether>& scalars);
   void add_either(uint32_t rule, const std::vector<PlainValueId>& alternatives);
   static std::vector<Symbol> symbols(const Symbols& words);
-  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, Closing close);
-  // The symbols before an item or a member: a comma, or a line break before the first one of indented text.
-  Symbols separated(bool some) const {
-    if (some) return {comma_};
-    return whole_ == nullptr ? Symbols{} : Symbols{first_line_};
-  }
+  void add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most, Separator separator,
+                    Closing close);
+  // The symbols before an item or a member.
+  Symbols before_item(bool some) const { return {some ? items_.further : items_.first}; }
+  Symbols before_member(bool some) const { return {some ? members_.further : members_.first}; }
+  void add_end(uint32_t rule, Closing close, bool some);
 
   // ---- arrays
   uint32_t distinct_terminal(uint32_t index, Kept strings);
@@ -263,7 +307,7 @@ class DeferredSchema : public DeferredPart {
   Kept find_kept_strings(PlainValueId array);
   bool keeps_all_as_texts(PlainValueId array);
   uint32_t distinct_scalar(PlainValueId id, Kept strings);
-  void add_array_with_witnesses(uint32_t rule, PlainValueId id);
+  void add_array_with_witnesses(uint32_t rule, PlainValueId id, const Symbols& before);
 
   // ---- objects
   Kept kept_keys(const PlainSchema::Object& object);
@@ -297,7 +341,7 @@ class DeferredSchema : public DeferredPart {
   bool is_of_fork(uint32_t object) const { return object >= first_fork(); }
   uint32_t choice(const Choice& keys);
   uint32_t choice_terminal(const Choice& keys, const char* name, KeyRole role = KeyRole::kNone);
-  void add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen);
+  void add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen, const Symbols& before);
   void add_ways_of_others(const PlainSchema::Object& object, std::map<Progress, uint32_t>& states, uint32_t counted_to,
                           Kept seen);
 
@@ -377,9 +421,12 @@ class DeferredSchema : public DeferredPart {
   DeferredSchema* const main_ = nullptr;   // of values that are told apart: the rules of the others; else null
   std::unique_ptr<DeferredSchema> apart_;  // of others, those; made when a text needs them
   IndentedSchema* const whole_ = nullptr;  // of indented text; else null
-  const uint32_t depth_ = 0;               // the brackets around it
+  const uint32_t column_ = 0;              // of that
+  const YamlLayout* const yaml_ = nullptr;
   const PlainSchemaParts& parts_;
   const PlainSchema& schema_;
+  const uint32_t item_room_ = kUnbounded;
+  const uint32_t member_room_ = kUnbounded;
   const CommonValue common_ = [this](PlainValueId a, PlainValueId b) { return schema_.common(a, b); };
   // During a call from outside.
   const DeferredAdditions* to_ = nullptr;
@@ -388,21 +435,25 @@ class DeferredSchema : public DeferredPart {
   uint32_t scope_;
   std::map<Holds, uint32_t> default_sets_;  // bounds that bound nothing
   std::map<RegexId, bool> endless_;
-  uint32_t open_object_ = 0;
+  bool has_marks_ = false;
+  uint32_t open_object_ = kNoSymbol;
   Closing close_object_;
   Closing close_set_;  // the same, where the keys are all there that must be
-  uint32_t open_array_ = 0;
+  uint32_t open_array_ = kNoSymbol;
   Closing close_array_;
-  uint32_t comma_ = 0;
-  uint32_t first_line_ = 0;
-  uint32_t colon_ = 0;
+  Separator items_;
+  Separator members_;
+  uint32_t colon_ = kNoSymbol;
+  uint32_t line_ = kNoSymbol;   // of YAML
+  uint32_t blank_ = kNoSymbol;  // after a key, where it is a lexeme of its own
   uint32_t gap_ = 0;
   std::map<std::pair<PlainValueId, uint32_t>, uint32_t> form_values_;  // by kind
   std::map<Tagged, uint32_t> tagged_;
   HashTable terminals_;
   std::map<std::pair<uint32_t, bool>, uint32_t> distinct_terminals_;  // and whether it never runs out
   HashTable values_;
-  std::unordered_map<uint32_t, uint32_t> terminal_of_;  // by its index in the grammar
+  HashTable terminals_below_;
+  std::unordered_map<uint32_t, PlacedTerminal> terminal_of_;  // by its index in the grammar
   std::deque<OpenObject> open_objects_;
   HashTable states_;        // of objects: (level, members passed) -> rule
   HashTable unordered_;     // (level, whether some are written) -> rule

@@ -6,75 +6,94 @@
 #include <utility>
 
 #include "schema/text_names.h"
+#include "schema/yaml_layout.h"
 
 namespace cfgmask {
+
+std::vector<Nesting> IndentedSchema::nestings(const YamlLayout* yaml) {
+  std::vector<Nesting> found{Nesting::of_brackets(kMaxDepth)};
+  if (yaml != nullptr) found.push_back(yaml->nesting());
+  return found;
+}
+
+IndentedSchema::IndentedSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope)
+    : parts_(std::move(parts)),
+      scope_(scope),
+      columns_(parts_->layout->yaml ? parts_->layout->yaml->n_columns() : kMaxDepth + 1) {}
 
 Symbol IndentedSchema::start(const DeferredAdditions& to) {
   enter(to);
   DeferredSchema& outermost = at(0);
-  return outermost.start(*to_depths_[0]);
+  return outermost.start(*columns_[0].to);
 }
 
 void IndentedSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
   enter(to);
-  where([&](const DeferredSchema& depth) { return depth.owns(nonterminal); }).define(nonterminal);
+  at(where([&](const DeferredSchema& each) { return each.owns(nonterminal); })).define(nonterminal);
 }
 
 void IndentedSchema::define_terminal(uint32_t terminal, const DeferredAdditions& to) {
   enter(to);
-  DeferredSchema& depth = where([&](const DeferredSchema& each) { return each.owns_terminal(terminal); });
-  depth.define_terminal(terminal, *to_depths_[depth.depth_]);
+  const uint32_t column = where([&](const DeferredSchema& each) { return each.owns_terminal(terminal); });
+  at(column).define_terminal(terminal, *columns_[column].to);
 }
 
 std::vector<Symbol> IndentedSchema::after_key(uint32_t object, uint32_t member, const DeferredAdditions& to) {
   enter(to);
-  const uint32_t depth = depth_of_object(object, to);
-  return at(depth).after_key(object, member, *to_depths_[depth]);
+  const uint32_t column = column_of_object(object, to);
+  return at(column).after_key(object, member, *columns_[column].to);
 }
 
 uint32_t IndentedSchema::terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) {
   enter(to);
-  const uint32_t depth = depth_of_object(object, to);
-  return at(depth).terminal_of_key(object, member, *to_depths_[depth]);
+  const uint32_t column = column_of_object(object, to);
+  return at(column).terminal_of_key(object, member, *columns_[column].to);
 }
 
 void IndentedSchema::enter(const DeferredAdditions& to) {
   to_ = &to;
-  for (auto& each : to_depths_) each.reset();
+  for (Column& each : columns_) each.to.reset();
 }
 
-DeferredSchema& IndentedSchema::at(uint32_t depth) {
-  while (depths_.size() <= depth) depths_.emplace_back(parts_, scope_, *this, static_cast<uint32_t>(depths_.size()));
-  DeferredSchema& found = depths_[depth];
-  if (!to_depths_[depth]) {
-    const uint32_t n_objects = objects_of_depth(*to_);
-    const uint32_t first = to_->first_object + depth * n_objects;
-    to_depths_[depth].emplace(DeferredAdditions{to_->grammar, to_->regexes, to_->rules, first, n_objects,
-                                                to_->has_key_roles, to_->has_choices});
-    found.enter(*to_depths_[depth]);
+DeferredSchema& IndentedSchema::at(uint32_t column) {
+  Column& found = columns_[column];
+  if (!found.rules) found.rules = std::make_unique<DeferredSchema>(parts_, scope_, *this, column);
+  if (!found.to) {
+    const uint32_t n_objects = objects_of_column(*to_);
+    const uint32_t first = to_->first_object + column * n_objects;
+    found.to.emplace(DeferredAdditions{to_->grammar, to_->regexes, to_->rules, first, n_objects, to_->has_key_roles,
+                                       to_->has_choices});
+    found.rules->enter(*found.to);
   }
-  if (!found.has_marks()) found.make_marks();
-  return found;
+  if (!found.rules->has_marks_) found.rules->make_marks();
+  return *found.rules;
 }
 
-uint32_t IndentedSchema::depth_of_object(uint32_t object, const DeferredAdditions& to) const {
-  return (object - to.first_object) / objects_of_depth(to);
+uint32_t IndentedSchema::column_of_object(uint32_t object, const DeferredAdditions& to) const {
+  return (object - to.first_object) / objects_of_column(to);
 }
 
 template <class Has>
-DeferredSchema& IndentedSchema::where(Has has) {
-  const auto found = std::find_if(depths_.begin(), depths_.end(), has);
-  return at(static_cast<uint32_t>(found - depths_.begin()));
+uint32_t IndentedSchema::where(Has has) const {
+  const auto found = std::ranges::find_if(columns_, [&](const Column& each) { return each.rules && has(*each.rules); });
+  return static_cast<uint32_t>(found - columns_.begin());
 }
 
-// ---- a depth
+// ---- a column
 
-uint32_t DeferredSchema::room() const { return whole_ == nullptr ? kUnbounded : IndentedSchema::kMaxDepth - depth_; }
+uint32_t DeferredSchema::room(BlockPlace place) const {
+  return whole_ == nullptr ? kUnbounded : schema_.nesting().room(column_, place);
+}
 
-uint32_t DeferredSchema::symbol_inside(PlainValueId id) {
+uint32_t DeferredSchema::symbol_of_item(PlainValueId id) {
+  if (yaml_ != nullptr) return whole_->at(column_ + yaml_->below_dash()).symbol_of(id, BlockPlace::kHere);
   if (whole_ == nullptr) return symbol_of(id);
-  DeferredSchema& inside = whole_->at(depth_ + 1);
+  DeferredSchema& inside = whole_->at(column_ + 1);
   return (tells_apart() ? inside.apart() : inside).symbol_of(id);
+}
+
+uint32_t DeferredSchema::symbol_of_member(PlainValueId id) {
+  return yaml_ != nullptr ? symbol_of(id, BlockPlace::kBelow) : symbol_of_item(id);
 }
 
 void DeferredSchema::make_marks_of_lines() {
@@ -87,12 +106,12 @@ void DeferredSchema::make_marks_of_lines() {
   const auto brackets = [&](const char* open, const std::string& close, bool has_role) {
     const uint32_t opening = written(open, role(has_role, KeyRole::kOpens));
     const KeyRole closes = role(has_role, KeyRole::kCloses);
-    return std::pair(opening, Closing{written(close, closes), written(line(depth_) + close, closes)});
+    return std::pair(opening, Closing{written(close, closes), written(line(column_) + close, closes)});
   };
   std::tie(open_object_, close_object_) = brackets("{", "}", overview.has_endless_keys);
   std::tie(open_array_, close_array_) = brackets("[", "]", overview.has_endless_items);
-  first_line_ = written(line(depth_ + 1), KeyRole::kNone);
-  comma_ = written(',' + line(depth_ + 1), KeyRole::kNone);
+  const uint32_t first = written(line(column_ + 1), KeyRole::kNone);
+  items_ = members_ = {first, written(',' + line(column_ + 1), KeyRole::kNone)};
   colon_ = written(": ", KeyRole::kNone);
 }
 

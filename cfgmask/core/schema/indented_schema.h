@@ -1,14 +1,14 @@
-// The rules of a plain schema whose text is indented, as `json.dumps(indent=n)` does.
+// The rules of a plain schema whose text is indented: JSON as `json.dumps(indent=n)` writes it, or YAML.
 //
-// The indentation of a line depends on its depth, so each depth has rules of its own. They belong to a DeferredSchema,
-// which takes the symbols of items and members from the one of the next depth. The rules of a depth are made when a
-// text first reaches it. cfgmask/json_schema/indent.py makes the same language of any schema.
+// The indentation of a line depends on its column: in JSON how many brackets are open, in YAML how many units of
+// indentation a block has. So each column has rules of its own. They belong to a DeferredSchema, which takes the
+// symbols of items and members from the ones of further columns. The rules of a column are made when a text first
+// reaches it. Rules with the column as a parameter would be fewer, but none of those can be deferred (Parser::define).
+// cfgmask/json_schema/{indent,yaml_blocks}.py make the same languages of any schema.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -22,14 +22,17 @@ namespace cfgmask {
 
 class IndentedSchema : public DeferredPart {
  public:
-  // The most brackets around a value; indent.py has the same limit.
+  // The most brackets around a value; indent.py has the same limit. In YAML so many fit.
   static constexpr uint32_t kMaxDepth = 32;
+  // What values have to fit into, the last of which rules are made for. `yaml`: null for JSON.
+  static std::vector<Nesting> nestings(const YamlLayout* yaml);
 
   // `scope` is the grammar's.
-  IndentedSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope)
-      : parts_(std::move(parts)), scope_(scope) {}
+  IndentedSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope);
 
-  bool has_keys() const override { return DeferredSchema::has_keys(*parts_->schema); }
+  bool has_keys() const override {
+    return parts_->layout->yaml == nullptr && DeferredSchema::has_keys(*parts_->schema);
+  }
   bool fits_in_limits() const override {
     return !parts_->layout->has_any_order && !parts_->schema->overview().needs_distinct;
   }
@@ -40,22 +43,28 @@ class IndentedSchema : public DeferredPart {
   uint32_t terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) override;
   size_t bytes() const override { return parts_->schema->bytes(); }
 
-  // The rules of a depth, ready for additions. Only during a call from outside.
-  DeferredSchema& at(uint32_t depth);
+  // The rules of a column, ready for additions. Only during a call from outside.
+  DeferredSchema& at(uint32_t column);
 
  private:
+  // One that a text has reached, and what its rules are added to during a call.
+  struct Column {
+    std::unique_ptr<DeferredSchema> rules;
+    std::optional<DeferredAdditions> to;
+  };
+
   void enter(const DeferredAdditions& to);
-  static uint32_t objects_of_depth(const DeferredAdditions& to) { return to.n_objects / (kMaxDepth + 1); }
-  uint32_t depth_of_object(uint32_t object, const DeferredAdditions& to) const;
+  uint32_t objects_of_column(const DeferredAdditions& to) const {
+    return to.n_objects / static_cast<uint32_t>(columns_.size());
+  }
+  uint32_t column_of_object(uint32_t object, const DeferredAdditions& to) const;
   template <class Has>
-  DeferredSchema& where(Has has);
+  uint32_t where(Has has) const;
 
   std::shared_ptr<const PlainSchemaParts> parts_;
   uint32_t scope_;
-  std::deque<DeferredSchema> depths_;  // those that a text has reached
-  // During a call.
-  const DeferredAdditions* to_ = nullptr;
-  std::array<std::optional<DeferredAdditions>, kMaxDepth + 1> to_depths_;
+  std::vector<Column> columns_;
+  const DeferredAdditions* to_ = nullptr;  // during a call
 };
 
 }  // namespace cfgmask

@@ -27,7 +27,7 @@ void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }
-  if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id);
+  if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id, Symbols{open_array_});
   add_alternative(rule, Symbols{open_array_, rule_of(ArrayState{id, 0})});
 }
 
@@ -35,7 +35,7 @@ void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
 uint32_t DeferredSchema::rule_of(const ArrayState& state) {
   const uint64_t key = (uint64_t{state.array.value} << 32) | state.n_written;
   if (const auto known = array_states_.find(key)) return *known;
-  const uint32_t rule = defer(kFirstState, state);
+  const uint32_t rule = defer(order_of_state(0), state);
   array_states_.insert(key, rule);
   return rule;
 }
@@ -44,9 +44,9 @@ void DeferredSchema::add_rules(uint32_t rule, const ArrayState& state) {
   const PlainSchema::Array& array = *schema_.at(state.array).array;
   const uint32_t i = state.n_written;
   if (i >= array.prefix.size()) return add_further_items(rule, state.array, i);
-  if (i >= array.minimum) add_alternative(rule, Symbols{close_array_.after(i > 0)});
-  if (i >= array.maximum || !is_live_inside(array.prefix[i])) return;
-  Symbols item = separated(i > 0);
+  if (i >= array.minimum) add_end(rule, close_array_, i > 0);
+  if (i >= array.maximum || !is_live_item(array.prefix[i])) return;
+  Symbols item = before_item(i > 0);
   item.insert(item.end(), {item_of(state.array, array.prefix[i]), rule_of(ArrayState{state.array, i + 1})});
   add_alternative(rule, item);
 }
@@ -56,15 +56,15 @@ void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t
   const PlainSchema::Array& array = *schema_.at(id).array;
   const uint32_t least = array.minimum > written ? array.minimum - written : 0;
   const uint32_t most = array.maximum == kUnbounded ? kUnbounded : array.maximum - std::min(array.maximum, written);
-  if (!array.rest || most == 0 || !is_live_inside(*array.rest)) {
-    if (least == 0) add_alternative(state, Symbols{close_array_.after(written > 0)});
+  if (!array.rest || most == 0 || !is_live_item(*array.rest)) {
+    if (least == 0) add_end(state, close_array_, written > 0);
     return;
   }
-  add_repeated(state, written > 0, Symbols{item_of(id, *array.rest)}, least, most, close_array_);
+  add_repeated(state, written > 0, Symbols{item_of(id, *array.rest)}, least, most, items_, close_array_);
 }
 
 uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
-  if (tells_apart() || !schema_.at(array).array->forbids_equal_items()) return symbol_inside(item);
+  if (tells_apart() || !schema_.at(array).array->forbids_equal_items()) return symbol_of_item(item);
   if (has_composites(item)) return item_told_apart(item);
   return distinct_scalar(schema_.resolved(item), kept_strings(array));
 }
@@ -103,29 +103,32 @@ uint32_t DeferredSchema::distinct_scalar(PlainValueId id, Kept strings) {
     const uint32_t rule = add_nonterminal(kValues + schema_.order(id));
     for (uint32_t t : value.terminals) add_alternative(rule, Symbols{distinct_terminal(t, strings)});
     for (PlainValueId alternative : value.alternatives) {
-      if (is_live_inside(alternative))
+      if (is_live_item(alternative))
         add_alternative(rule, Symbols{distinct_scalar(schema_.resolved(alternative), strings)});
     }
     return rule;
   });
 }
 
-void DeferredSchema::add_array_with_witnesses(uint32_t rule, PlainValueId id) {
+// before  the symbols before the first item, or before the mark that closes right there
+void DeferredSchema::add_array_with_witnesses(uint32_t rule, PlainValueId id, const Symbols& before) {
   const auto states = item_states(*schema_.at(id).array, common_).value();
   std::vector<uint32_t> rules;
-  for (size_t i = 0; i < states.size(); ++i) rules.push_back(add_nonterminal(kFirstState));
-  add_alternative(rule, Symbols{open_array_, rules[0]});
+  for (size_t i = 0; i < states.size(); ++i) rules.push_back(add_nonterminal(order_of_state(0)));
+  Symbols whole = before;
+  whole.push_back(rules[0]);
+  add_alternative(rule, whole);
   for (size_t i = 0; i < states.size(); ++i) {
     const ItemState& state = states[i];
     if (state.is_met) {
       add_further_items(rules[i], id, state.position);
       continue;
     }
-    if (state.may_end) add_alternative(rules[i], Symbols{close_array_.after(state.position > 0)});
+    if (state.may_end) add_end(rules[i], close_array_, state.position > 0);
     for (const auto& item : state.items) {
-      if (!is_live_inside(item.value)) continue;
-      Symbols written = separated(state.position > 0);
-      written.insert(written.end(), {symbol_inside(item.value), rules[item.after]});
+      if (!is_live_item(item.value)) continue;
+      Symbols written = before_item(state.position > 0);
+      written.insert(written.end(), {symbol_of_item(item.value), rules[item.after]});
       add_alternative(rules[i], written);
     }
   }

@@ -70,13 +70,13 @@ void DeferredSchema::add_first_item(uint32_t rule, const LargeUnion::Arrays& lar
 void DeferredSchema::add_items(uint32_t rule, const ArrayForks::Next& next, bool some, uint32_t held) {
   if (next.may_end) add_alternative(rule, Symbols{close_array_.after(some)});
   if (next.items.empty()) return;
-  Symbols item = separated(some);
+  Symbols item = before_item(some);
   item.push_back(array_fork(held));
   add_alternative(rule, item);
 }
 
 void DeferredSchema::add_item_values(uint32_t rule, const std::vector<ObjectForks::Held::Of>& values) {
-  for (const auto& of : values) add_alternative(rule, Symbols{symbol_inside(of.value), after_items(of.places)});
+  for (const auto& of : values) add_alternative(rule, Symbols{symbol_of_item(of.value), after_items(of.places)});
 }
 
 uint32_t DeferredSchema::after_items(std::span<const ArrayForks::Place> items) {
@@ -140,12 +140,12 @@ void DeferredSchema::add_keys(uint32_t rule, const ObjectForks::Places& places, 
     return object.has_classes() || kept_keys(object) != Kept::kAsTexts;
   };
   add_ends(rule, forks_.ends(next.ends, is_apart), some);
-  add_choice(rule, separated(some), std::move(next.keys), ForkChoice::Of::kMembers);
+  add_choice(rule, before_member(some), std::move(next.keys), ForkChoice::Of::kMembers);
 }
 
 void DeferredSchema::add_first_keys(uint32_t rule, const LargeUnion::Objects& large) {
   add_ends(rule, large.ends, false);
-  add_choice(rule, separated(false), {large.keys.ways, ForkChoice::Of::kMembers}, large.keys.texts);
+  add_choice(rule, before_member(false), {large.keys.ways, ForkChoice::Of::kMembers}, large.keys.texts);
 }
 
 void DeferredSchema::add_ends(uint32_t rule, const ObjectForks::Ends& ends, bool some) {
@@ -158,21 +158,21 @@ void DeferredSchema::add_ends(uint32_t rule, const ObjectForks::Ends& ends, bool
 void DeferredSchema::add_other_keys(uint32_t rule, uint32_t state, const ObjectForks::Places& objects, bool some) {
   auto [names, missing] = forks_.other_keys(objects);
   add_other_key(rule, regexes_->key_set(std::move(names)), objects, some);
-  add_choice(rule, separated(some), std::move(missing), ForkChoice::Of::kOthers, state);
+  add_choice(rule, before_member(some), std::move(missing), ForkChoice::Of::kOthers, state);
 }
 
 void DeferredSchema::add_large_others(uint32_t rule, uint32_t state, const LargeUnion::Others& large, bool some) {
   add_other_key(rule, regexes_->key_set(large.names), large.places, some);
-  add_choice(rule, separated(some), {large.missing.ways, ForkChoice::Of::kOthers, state}, large.missing.texts);
+  add_choice(rule, before_member(some), {large.missing.ways, ForkChoice::Of::kOthers, state}, large.missing.texts);
 }
 
 // A key that is none of the names, of all of the objects, or their end.
 void DeferredSchema::add_other_key(uint32_t rule, RegexId names, const ObjectForks::Places& objects, bool some) {
   const PlainSchema::Object& one = *schema_.at(objects[0].of).object;
   add_alternative(rule, Symbols{close_object_.after(some)});
-  Symbols taken = separated(some);
+  Symbols taken = before_member(some);
   const uint32_t key = other_key(names, one.others_keys, Kept::kAsTexts);
-  taken.insert(taken.end(), {key, colon_, symbol_inside(*one.others), fork(forks_.others(objects, true))});
+  taken.insert(taken.end(), {key, colon_, symbol_of_member(*one.others), fork(forks_.others(objects, true))});
   add_alternative(rule, taken);
 }
 
@@ -189,7 +189,8 @@ void DeferredSchema::add_half(uint32_t rule, const ObjectForks::Half& half) {
 
 void DeferredSchema::add_held(uint32_t rule, const ObjectForks::Places& members) {
   ObjectForks::Held held = forks_.held_at(members);
-  for (const auto& of : held.values) add_alternative(rule, Symbols{symbol_inside(of.value), after_values(of.places)});
+  for (const auto& of : held.values)
+    add_alternative(rule, Symbols{symbol_of_member(of.value), after_values(of.places)});
   add_choice(rule, {}, std::move(held.strings), ForkChoice::Of::kStrings);
 }
 
@@ -231,9 +232,9 @@ DeferredSchema::Symbols DeferredSchema::after_text(const ForkChoice& choice, uin
   if (choice.of == ForkChoice::Of::kItems) return {after_items(members)};
   if (choice.of == ForkChoice::Of::kOthers) {
     const PlainValueId value = *schema_.at(members[0].of).object->others;
-    return {colon_, symbol_inside(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
+    return {colon_, symbol_of_member(value), fork(forks_.without(choice.others, {members.begin(), members.end()}))};
   }
-  if (const auto value = forks_.only_value(members)) return {colon_, symbol_inside(*value), after_values(members)};
+  if (const auto value = forks_.only_value(members)) return {colon_, symbol_of_member(*value), after_values(members)};
   return {colon_, fork(forks_.held({members.begin(), members.end()}))};
 }
 

@@ -234,7 +234,7 @@ void DeferredSchema::add_form_object_in_any_order(uint32_t rule, const PlainSche
   if (grammar_->nonterminals[Symbol{member}.index()].alternatives.empty()) {
     add_alternative(members, Symbols{close_set_.empty});
   } else {
-    add_repeated(members, false, Symbols{member}, needs_some ? 1 : 0, kUnbounded, close_set_);
+    add_repeated(members, false, Symbols{member}, needs_some ? 1 : 0, kUnbounded, members_, close_set_);
   }
 }
 

@@ -14,8 +14,8 @@ DeferredSchema::Kept DeferredSchema::kept_keys(const PlainSchema::Object& object
 
 // Whether it is sure that whatever begins a key that is no member begins infinitely many.
 bool DeferredSchema::never_run_out(const PlainSchema::Object& object) {
-  const bool has_others = object.others && is_live_inside(*object.others);
-  const auto is_live = [&](const PlainSchema::KeyClass& c) { return is_live_inside(c.value); };
+  const bool has_others = object.others && is_live_member(*object.others);
+  const auto is_live = [&](const PlainSchema::KeyClass& c) { return is_live_member(c.value); };
   if (has_others && std::all_of(object.classes.begin(), object.classes.end(), is_live)) return true;
   std::vector<RegexId> all;
   for (const auto& c : object.classes) {
@@ -42,8 +42,10 @@ uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys,
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
   const RegexId strings = delimits_        ? FormReading(parts_, *form_).bare_keys(body, r)
                           : writes_python_ ? python_keys(body, r)
+                          : yaml_          ? yaml_->other_keys(body, r)
                                            : with_escapes(r.json_string(body, JsonEscapes::kAny));
-  return add_terminal(strings, "KEY", seen == Kept::kInSet, seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
+  return add_terminal(strings, yaml_ ? "KEY:" : "KEY", seen == Kept::kInSet,
+                      seen == Kept::kAsTexts ? KeyRole::kKey : KeyRole::kNone);
 }
 
 // A key that is no member, and its value; one rule where there are several kinds.
@@ -51,11 +53,11 @@ std::optional<DeferredSchema::Symbols> DeferredSchema::other_member(const PlainS
                                                                     const std::shared_ptr<const LargeObject>& large) {
   std::vector<Symbols> ways;
   for (const auto& c : object.classes) {
-    if (is_live_inside(c.value))
-      ways.push_back({other_key(object, c.keys, seen, large), colon_, symbol_inside(c.value)});
+    if (is_live_member(c.value))
+      ways.push_back({other_key(object, c.keys, seen, large), colon_, symbol_of_member(c.value)});
   }
-  if (object.others && is_live_inside(*object.others))
-    ways.push_back({other_key(object, object.others_keys, seen, large), colon_, symbol_inside(*object.others)});
+  if (object.others && is_live_member(*object.others))
+    ways.push_back({other_key(object, object.others_keys, seen, large), colon_, symbol_of_member(*object.others)});
   if (ways.empty()) return std::nullopt;
   if (ways.size() == 1) return ways[0];
   const uint32_t either = add_nonterminal(kBeginsWithTerminal);
@@ -74,6 +76,9 @@ uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
     const auto& object = schema_.at(id).object;
     open_objects_.push_back(
         {object, object->bounds(), is_roomy() ? schema_.large(id) : nullptr, seen, {}, {}, {}, {}, {}, {}});
+    const auto is_required = [](const PlainSchema::Member& member) { return member.required; };
+    const auto last = std::find_if(object->members.rbegin(), object->members.rend(), is_required);
+    open_objects_.back().required_to = static_cast<uint32_t>(object->members.rend() - last);
     return static_cast<uint32_t>(open_objects_.size() - 1);
   });
 }
@@ -89,7 +94,7 @@ void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }
-  if (!object.witnesses.empty()) return add_object_with_witnesses(rule, object, seen);
+  if (!object.witnesses.empty()) return add_object_with_witnesses(rule, object, seen, Symbols{open_object_});
   add_alternative(rule, Symbols{open_object_, rule_of(ObjectState{level(open_object(id, seen), 0), 0})});
 }
 
@@ -106,7 +111,7 @@ uint32_t DeferredSchema::level(uint32_t object, uint32_t written) {
 uint32_t DeferredSchema::rule_of(const ObjectState& state) {
   const uint64_t key = (uint64_t{state.level} << 32) | state.n_passed;
   if (const auto known = states_.find(key)) return *known;
-  const uint32_t rule = defer(kFirstState + state.n_passed, state);
+  const uint32_t rule = defer(order_of_state(state.n_passed), state);
   states_.insert(key, rule);
   return rule;
 }
@@ -128,14 +133,15 @@ const DeferredSchema::Stretch& DeferredSchema::stretch_of(OpenObject& open, uint
 
 DeferredSchema::Stretch DeferredSchema::make_stretch(const OpenObject& open, uint32_t first, uint32_t last) {
   const auto& members = open.object->members;
-  if (open.large) {
+  if (open.large && !yaml_) {
     const auto same = [&](const LargeObject::Stretch& stretch) { return stretch.first == first; };
     const auto known = std::find_if(open.large->stretches.begin(), open.large->stretches.end(), same);
     if (known != open.large->stretches.end()) return {first, last, !members[last].required, numbered(known->keys)};
   }
+  if (yaml_) return {first, last, !members[last].required, {}};  // without choices
   std::vector<NumberedText> names;
   for (uint32_t i = first; i <= last; ++i) {
-    if (is_live_inside(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
+    if (is_live_member(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i - first);
   }
   return {first, last, !members[last].required, numbered(numbered_texts(names))};
 }
@@ -157,7 +163,7 @@ const DeferredSchema::Symbols& DeferredSchema::other_member(OpenObject& open) {
 
 // How many of these may be written.
 uint64_t DeferredSchema::n_others(OpenObject& open) {
-  if (!open.n_others) open.n_others = other_member(open).empty() ? 0 : schema_.n_others(*open.object, room());
+  if (!open.n_others) open.n_others = other_member(open).empty() ? 0 : schema_.n_others(*open.object, member_room_);
   return *open.n_others;
 }
 
@@ -173,11 +179,11 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
   const uint32_t after = level(object, written + 1);
   const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
   const bool may_end = stretch.is_optional && written + n_others(open) >= open.bounds.minimum;
-  if (!to_->has_choices || tells_apart()) {
+  if (!to_->has_choices || tells_apart() || yaml_ != nullptr) {
     // A chain: each state with all keys that may come would be rules that grow with the square of their number.
     const auto& members = open.object->members;
     uint32_t next = first;
-    while (next < last && !is_live_inside(members[next].value)) ++next;
+    while (next < last && !is_live_member(members[next].value)) ++next;
     if (next < last) add_member(rule, {after, next}, written > 0);
     if (next + 1 < last) return add_alternative(rule, Symbols{rule_of(ObjectState{state.level, next + 1})});
     if (may_end) add_alternative(rule, Symbols{rule_of(ObjectState{state.level, n_members})});
@@ -191,7 +197,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
       // A choice reads only keys of JSON.
       for (auto each = next; each != end; ++each) add_member(rule, {after, stretch.first + *each}, written > 0);
     } else {
-      Symbols taken = separated(written > 0);
+      Symbols taken = before_member(written > 0);
       taken.push_back(choice({choice_object(after, false), stretch.first, list, *next, end[-1] + 1, are_strings}));
       add_alternative(rule, taken);
     }
@@ -217,7 +223,7 @@ std::pair<uint32_t, uint32_t> DeferredSchema::members_to_come(OpenObject& open, 
 
 std::vector<uint32_t> DeferredSchema::n_left(const std::vector<PlainSchema::Member>& members) const {
   std::vector<uint32_t> found(members.size() + 1, 0);
-  for (size_t i = members.size(); i-- > 0;) found[i] = found[i + 1] + (is_live_inside(members[i].value) ? 1 : 0);
+  for (size_t i = members.size(); i-- > 0;) found[i] = found[i + 1] + (is_live_member(members[i].value) ? 1 : 0);
   return found;
 }
 
@@ -232,18 +238,17 @@ void DeferredSchema::add_other_keys(uint32_t rule, const Symbols& other, const P
   const uint32_t least = std::max(needed, bounds.minimum > written ? bounds.minimum - written : 0);
   const uint32_t further = bounds.maximum == kUnbounded ? kUnbounded : bounds.maximum - written;
   if (!other.empty() && further >= std::max(1U, least)) {
-    add_repeated(rule, written > 0, other, least, further, close_object_);
+    add_repeated(rule, written > 0, other, least, further, members_, close_object_);
   } else if (least == 0) {
-    add_alternative(rule, Symbols{close_object_.after(written > 0)});
+    add_end(rule, close_object_, written > 0);
   }
 }
 
 void DeferredSchema::add_member(uint32_t rule, const ObjectState& at, bool some) {
   const PlainSchema::Member& member = object_at(at.level).members[at.n_passed];
   const uint32_t after = rule_of(ObjectState{at.level, at.n_passed + 1});
-  const bool is_separated = some || whole_ != nullptr;
-  const std::array taken{some ? comma_ : first_line_, key(member.name), colon_, symbol_inside(member.value), after};
-  add_alternative(rule, std::span(taken).subspan(is_separated ? 0 : 1));
+  add_alternative(rule, std::array{some ? members_.further : members_.first, key(member.name), colon_,
+                                   symbol_of_member(member.value), after});
 }
 
 // The number of a level or of a fork, among those of other parts of the grammar.
@@ -273,29 +278,32 @@ uint32_t DeferredSchema::choice_terminal(const Choice& keys, const char* name, K
 
 // Each state, so many of the members passed and what was written of them, is a rule whose calls stand in tail
 // position.
-void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen) {
+void DeferredSchema::add_object_with_witnesses(uint32_t whole, const PlainSchema::Object& object, Kept seen,
+                                               const Symbols& before) {
   const PlainSchema::Object::Bounds bounds = object.bounds();
   const auto most = bounds.maximum == kUnbounded ? 0 : bounds.maximum;
   const auto counted_to = static_cast<uint32_t>(std::max({1U, bounds.minimum, most}));
   // The states before a member.
   const Progress start{0, (1U << object.witnesses.size()) - 1};
-  std::map<Progress, uint32_t> now{{start, add_nonterminal(kFirstState)}};
-  add_alternative(whole, Symbols{open_object_, now[start]});
+  std::map<Progress, uint32_t> now{{start, add_nonterminal(order_of_state(0))}};
+  Symbols begun = before;
+  begun.push_back(now[start]);
+  add_alternative(whole, begun);
   for (size_t i = 0; i < object.members.size(); ++i) {
     const PlainSchema::Member& member = object.members[i];
     std::map<Progress, uint32_t> next;
     const auto state = [&](Progress progress) {
       const auto [at, is_new] = next.try_emplace(progress, 0);
-      if (is_new) at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(i) + 1);
+      if (is_new) at->second = add_nonterminal(order_of_state(static_cast<uint32_t>(i) + 1));
       return at->second;
     };
     for (const auto& [progress, rule_before] : now) {
       const auto [written, missing] = progress;
       for (const KeyWay& way : key_ways(object, member, missing, common_)) {
-        if (written >= bounds.maximum || !is_live_inside(way.value)) continue;
-        Symbols taken = separated(written > 0);
+        if (written >= bounds.maximum || !is_live_member(way.value)) continue;
+        Symbols taken = before_member(written > 0);
         const uint32_t after = state({std::min(written + 1, counted_to), way.missing});
-        taken.insert(taken.end(), {key(member.name), colon_, symbol_inside(way.value), after});
+        taken.insert(taken.end(), {key(member.name), colon_, symbol_of_member(way.value), after});
         add_alternative(rule_before, taken);
       }
       if (!member.required) add_alternative(rule_before, Symbols{state(progress)});
@@ -327,15 +335,15 @@ void DeferredSchema::add_ways_of_others(const PlainSchema::Object& object, std::
     if (missing == 0 || written >= object.maximum) continue;
     for (size_t i = 0; i < kinds.size(); ++i) {
       for (const KeyWay& way : key_ways(object, kinds[i], missing, common_)) {
-        if (!is_live_inside(way.value)) continue;
+        if (!is_live_member(way.value)) continue;
         const Progress after{std::min(written + 1, counted_to), way.missing};
         const auto [at, is_new] = states.try_emplace(after, 0);
         if (is_new) {
-          at->second = add_nonterminal(kFirstState + static_cast<uint32_t>(object.members.size()));
+          at->second = add_nonterminal(order_of_state(static_cast<uint32_t>(object.members.size())));
           todo.push_back(after);
         }
-        Symbols taken = separated(written > 0);
-        taken.insert(taken.end(), {keys[i], colon_, symbol_inside(way.value), at->second});
+        Symbols taken = before_member(written > 0);
+        taken.insert(taken.end(), {keys[i], colon_, symbol_of_member(way.value), at->second});
         add_alternative(states.at(before), taken);
       }
     }

@@ -64,9 +64,9 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
     refuse_root();
     return nullptr;
   }
-  if (const auto depth = reader().nested_at_most_) {
-    require(schema_.find_live_to(*depth));
-    if (!schema_.is_live(schema_.root(), *depth)) {
+  for (const Nesting& nesting : reader().nestings_) {
+    require(schema_.find_live_within(nesting));
+    if (!schema_.is_live(schema_.root(), nesting.room(0))) {
       refuse(SchemaRefusal::Kind::kIndentDepth, "#");
       return nullptr;
     }
@@ -77,11 +77,16 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
 
 // The sets whose values are told from others by all that is in them.
 std::vector<PlainValueId> PlainReading::told_apart() {
-  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, reader().nested_at_most_);
+  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth());
   std::vector<PlainValueId> found = items.told_apart();
   // These have rules of their own.
   for (PlainValueId id : found) count_rules(schema_.at(id), schema_.at(id).name);
   return found;
+}
+
+// How many brackets there may be around a value, if that is limited.
+std::optional<uint32_t> PlainReading::most_depth() const {
+  return reader().nestings_.empty() ? std::nullopt : std::optional(reader().nestings_[0].room(0));
 }
 
 std::string PlainReading::place() const { return pointer_of(algebra_.left().value_or(algebra_.place())); }
@@ -103,7 +108,7 @@ bool PlainReading::relax() {
   for (const auto& [id, refusal] : algebra_.doubts()) {
     if (written[id.value]) refuse_at(id, refusal.kind, refusal.pointer);
   }
-  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, reader().nested_at_most_);
+  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth());
   for (PlainValueId id : items.doubtful()) {
     const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
     if (written[id.value]) refuse_at(id, SchemaRefusal::Kind::kUniqueItems, place);
@@ -431,13 +436,13 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
                          const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-                         NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most, bool has_any_order)
+                         NumberStyle::Spelling numbers, std::vector<Nesting> nestings, bool has_any_order)
     : strings_(std::move(strings)),
       identifier_(identifier),
       hides_siblings_(reference_hides_siblings),
       exclusive_(exclusive),
       numbers_(numbers),
-      nested_at_most_(nested_at_most),
+      nestings_(std::move(nestings)),
       has_any_order_(has_any_order) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;

@@ -17,6 +17,7 @@
 #include "schema/character_properties.h"
 #include "schema/json_document.h"
 #include "schema/known_strings.h"
+#include "schema/nesting.h"
 #include "schema/plain_schema.h"
 #include "schema/refusals.h"
 #include "schema/string_conditions.h"
@@ -77,8 +78,7 @@ class PlainReader {
   // plain where those that must hold something may run out then.
   PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-              NumberStyle::Spelling numbers, std::optional<uint32_t> nested_at_most = std::nullopt,
-              bool has_any_order = false);
+              NumberStyle::Spelling numbers, std::vector<Nesting> nestings = {}, bool has_any_order = false);
 
   // Of a document whose root is in this dialect, to which the documents that it refers to are added. Null for a schema
   // that is not plain. Throws SchemaLimitExceeded (max_rules, max_search_steps), and what the answers throw. Linear.
@@ -96,7 +96,7 @@ class PlainReader {
   bool hides_siblings_;
   Exclusive exclusive_;
   NumberStyle::Spelling numbers_;
-  std::optional<uint32_t> nested_at_most_;
+  std::vector<Nesting> nestings_;
   bool has_any_order_;
 };
 

@@ -221,6 +221,7 @@ class PlainReading {
   // Tells of the innermost part that is needed and allows nothing.
   void refuse_root();
   bool has_common(PlainValueId a, PlainValueId b) const;
+  std::optional<uint32_t> most_depth() const;
   std::vector<PlainValueId> told_apart();
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
     return algebra_.all({{a}, {b}}, pointer);

@@ -40,20 +40,24 @@ void DeferredSchema::enter(const DeferredAdditions& to) {
 }
 
 DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole,
-                               uint32_t depth)
+                               uint32_t column)
     : kept_(std::move(parts)),
+      writes_json_(kept_->layout->yaml == nullptr),
       whole_(&whole),
-      depth_(depth),
+      column_(column),
+      yaml_(kept_->layout->yaml.get()),
       parts_(*kept_),
       schema_(*parts_.schema),
+      item_room_(schema_.nesting().in_array(room()).value_or(0)),
+      member_room_(schema_.nesting().in_object(room()).value_or(0)),
       scope_(scope),
       forks_(schema_),
       array_forks_(schema_) {}
 
 Symbol DeferredSchema::start(const DeferredAdditions& to) {
   enter(to);
-  if (!has_marks()) make_marks();
-  const Symbol start{form_ ? form_start() : rule_of(schema_.root())};
+  if (!has_marks_) make_marks();
+  const Symbol start = yaml_ ? yaml_start() : Symbol{form_ ? form_start() : rule_of(schema_.root())};
   const auto define_now = [&](uint32_t rule) {
     if (grammar_->nonterminals[Symbol{rule}.index()].is_deferred) define(Symbol{rule}.index());
   };
@@ -63,6 +67,8 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
 }
 
 void DeferredSchema::make_marks() {
+  has_marks_ = true;
+  if (yaml_ != nullptr) return make_marks_of_blocks();
   if (whole_ != nullptr) return make_marks_of_lines();
   const bool has_endless_keys = schema_.overview().has_endless_keys;
   const bool has_endless_items = schema_.overview().has_endless_items;
@@ -84,7 +90,7 @@ void DeferredSchema::make_marks() {
   }
   open_array_ = opening("[", marks.open_array, has_endless_items);
   close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
-  comma_ = mark(writes_python_ ? ", " : ",", marks.comma);
+  items_.further = members_.further = mark(writes_python_ ? ", " : ",", marks.comma);
   colon_ = mark(writes_python_ ? ": " : ":", marks.colon);
 }
 
@@ -97,7 +103,10 @@ void DeferredSchema::define_terminal(uint32_t index, const DeferredAdditions& to
   enter(to);
   if (!tells_apart() && !terminal_of_.contains(index)) return apart().define_terminal(index, to);
   Terminal& terminal = grammar_->terminals[index];
-  terminal.regex = regex_of(schema_.terminal(terminal_of_.at(index)), terminal.distinct);
+  const PlacedTerminal of = terminal_of_.at(index);
+  RegexId regex = regex_of(schema_.terminal(of.index), terminal.distinct);
+  if (of.place == BlockPlace::kBelow) regex = regexes_->concatenation(regexes_->literal(" "), regex);
+  terminal.regex = regex;
   terminal.is_deferred = false;
 }
 
@@ -108,7 +117,7 @@ std::vector<Symbol> DeferredSchema::after_key(uint32_t object, uint32_t member, 
   // Where all keys are in order, there is no choice then.
   if (has_any_order_) return symbols(after_unordered(level, object_at(level).members[member]));
   const auto value = object_at(level).members[member].value;
-  return {Symbol{colon_}, Symbol{symbol_inside(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
+  return {Symbol{colon_}, Symbol{symbol_of_member(value)}, Symbol{rule_of(ObjectState{level, member + 1})}};
 }
 
 uint32_t DeferredSchema::terminal_of_key(uint32_t object, uint32_t member, const DeferredAdditions& to) {
@@ -151,7 +160,9 @@ void DeferredSchema::add_alternative(uint32_t rule, std::span<const uint32_t> sy
   to_->rules.charge();
   Alternative& made = grammar_->nonterminals[Symbol{rule}.index()].alternatives.emplace_back();
   made.symbols.reserve(symbols.size());
-  for (uint32_t symbol : symbols) made.symbols.push_back(Symbol{symbol});
+  for (uint32_t symbol : symbols) {
+    if (symbol != kNoSymbol) made.symbols.push_back(Symbol{symbol});
+  }
 }
 
 void DeferredSchema::define(uint32_t nonterminal) {
@@ -166,8 +177,10 @@ void DeferredSchema::define(uint32_t nonterminal) {
     throw;
   }
   grammar_->nonterminals[nonterminal].is_deferred = false;
-  const auto* value = std::get_if<PlainValueId>(&deferred);
-  if (value != nullptr && may_have_dead_ends(schema_.at(*value))) prune_since(*grammar_, n_before, nonterminal);
+  const auto* value = std::get_if<PlacedValue>(&deferred);
+  if (value == nullptr || !may_have_dead_ends(schema_.at(value->id))) return;
+  prune_since(*grammar_, n_before, nonterminal);
+  if (yaml_ != nullptr) mark_nullable(n_before);
 }
 
 // A rule that is made when it is first called.
@@ -175,6 +188,7 @@ uint32_t DeferredSchema::defer(uint32_t order, Deferred of) {
   const uint32_t rule = add_nonterminal(order);
   deferred_.emplace(Symbol{rule}.index(), of);
   grammar_->nonterminals.back().is_deferred = true;
+  grammar_->nonterminals.back().nullable = yaml_ != nullptr && may_end(of);
   return rule;
 }
 
@@ -211,8 +225,12 @@ RegexId DeferredSchema::with_escapes(RegexId string) {
   return regexes_->json_string(regexes_->json_body(string), JsonEscapes::kCanonical);
 }
 
-// Exactly this string. The text is one of the schema's own.
+// Exactly this string. The text is one of the schema's own. In YAML it is a key.
 uint32_t DeferredSchema::string(const std::string& text, KeyRole role) {
+  if (yaml_ != nullptr)
+    return known_or_made(strings_, text, [&] {
+      return add_terminal(regexes_->literal(yaml_->key(text, *regexes_)), shortened(shown(text)) + ':');
+    });
   if (writes_python_)
     return known_or_made(strings_, text,
                          [&] { return add_terminal(python_key(text, *regexes_), shortened(shown(text))); });
@@ -241,9 +259,9 @@ uint32_t DeferredSchema::terminal(uint32_t index) {
 }
 
 // One that gets its regex when a text comes to it.
-uint32_t DeferredSchema::new_terminal(uint32_t index, bool distinct, KeyRole role) {
+uint32_t DeferredSchema::new_terminal(uint32_t index, bool distinct, KeyRole role, BlockPlace place) {
   const uint32_t made = add_terminal(RegexId(), terminal_name(schema_.terminal(index)), distinct, role);
-  terminal_of_.emplace(Symbol{made}.index(), index);
+  terminal_of_.emplace(Symbol{made}.index(), PlacedTerminal{index, place});
   grammar_->terminals.back().is_deferred = true;
   return made;
 }
@@ -259,6 +277,17 @@ std::string DeferredSchema::terminal_name(const PlainSchema::Terminal& terminal)
 
 RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool distinct) {
   if (writes_python_ && terminal.kind != PlainSchema::kNumber) return python_regex_of(terminal, distinct);
+  if (yaml_ != nullptr && FormReading::is_string(terminal)) return yaml_string(terminal);
+  const RegexId written = json_regex_of(terminal, distinct);
+  return yaml_ != nullptr && terminal.kind == PlainSchema::kNumber ? yaml_->number(written, *regexes_) : written;
+}
+
+RegexId DeferredSchema::yaml_string(const PlainSchema::Terminal& terminal) {
+  if (terminal.spelling == PlainSchema::Spelling::kListed) return yaml_->listed(terminal.listed, *regexes_);
+  return yaml_->string(schema_.text_regex(terminal, *regexes_), *regexes_);
+}
+
+RegexId DeferredSchema::json_regex_of(const PlainSchema::Terminal& terminal, bool distinct) {
   switch (terminal.spelling) {
     case PlainSchema::Spelling::kWord:
       return regexes_->literal(terminal.name);
@@ -290,23 +319,26 @@ RegexId DeferredSchema::python_regex_of(const PlainSchema::Terminal& terminal, b
 }
 
 // A value as one symbol: a scalar that is one terminal is that terminal.
-uint32_t DeferredSchema::symbol_of(PlainValueId id) {
+uint32_t DeferredSchema::symbol_of(PlainValueId id, BlockPlace place) {
   id = schema_.resolved(id);
   const PlainSchema::Value& value = schema_.at(id);
   const bool one = value.terminals.size() == 1 && !value.array && !value.object && value.alternatives.empty();
-  return one ? terminal(value.terminals[0]) : rule_of(id);
+  if (!one || (place == BlockPlace::kBelow && blank_ != kNoSymbol)) return rule_of(id, place);
+  return place == BlockPlace::kBelow ? terminal_below(value.terminals[0]) : terminal(value.terminals[0]);
 }
 
-uint32_t DeferredSchema::rule_of(PlainValueId id) {
-  id = schema_.resolved(id);
-  if (const auto known = values_.find(id.value)) return *known;
-  const uint32_t rule = defer(kValues + schema_.order(id), id);
+uint32_t DeferredSchema::rule_of(PlainValueId id, BlockPlace place) {
+  const PlacedValue value{schema_.resolved(id), place};
+  if (const auto known = values_.find(value.key())) return *known;
+  const uint32_t rule = defer(kValues + schema_.order(value.id), value);
   grammar_->nonterminals.back().hides_set = has_any_order_ && !tells_apart();
-  values_.insert(id.value, rule);
+  values_.insert(value.key(), rule);
   return rule;
 }
 
-void DeferredSchema::add_rules(uint32_t rule, PlainValueId id) {
+void DeferredSchema::add_rules(uint32_t rule, const PlacedValue& of) {
+  if (yaml_ != nullptr) return add_value(rule, of);
+  const PlainValueId id = of.id;
   const PlainSchema::Value& value = schema_.at(id);
   for (uint32_t t : value.terminals) add_alternative(rule, Symbols{terminal(t)});
   // ScalarsTogether spells only JSON, and no numbers that can be told apart.
@@ -368,12 +400,17 @@ std::vector<Symbol> DeferredSchema::symbols(const Symbols& words) {
   return found;
 }
 
+// What closes an array or object. In YAML nothing does after some items or members; without any, it is no block.
+void DeferredSchema::add_end(uint32_t rule, Closing close, bool some) {
+  if (yaml_ == nullptr || some) add_alternative(rule, Symbols{close.after(some)});
+}
+
 // `body`, separated by commas, so many times, then the closing mark; `some`: a comma comes before the first too.
 void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body, uint32_t least, uint32_t most,
-                                  Closing close) {
+                                  Separator separator, Closing close) {
   const auto further = [&](uint32_t minimum, uint32_t maximum) {
     const uint32_t more = add_nonterminal(kBeginsWithTerminal);
-    Symbols after_comma{comma_};
+    Symbols after_comma{separator.further};
     after_comma.insert(after_comma.end(), body.begin(), body.end());
     add_alternative(more, after_comma);
     return add_repeat(more, minimum, maximum);
@@ -382,8 +419,8 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
     add_alternative(state, Symbols{further(least, most), close.further});
     return;
   }
-  if (least == 0) add_alternative(state, Symbols{close.empty});
-  Symbols whole = separated(false);
+  if (least == 0) add_end(state, close, false);
+  Symbols whole{separator.first};
   whole.insert(whole.end(), body.begin(), body.end());
   if (most > 1) whole.push_back(further(least == 0 ? 0 : least - 1, most == kUnbounded ? kUnbounded : most - 1));
   whole.push_back(close.further);
@@ -398,7 +435,7 @@ std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> 
   if (parts->layout->ignored != nullptr)
     builder.ignore(scope, builder.portable(*parts->layout->ignored).value, parts->layout->ignored_name, {});
   std::shared_ptr<DeferredPart> schema;
-  if (parts->layout->indent) {
+  if (parts->layout->indent || parts->layout->yaml) {
     schema = std::make_shared<IndentedSchema>(std::move(parts), scope);
   } else {
     schema = std::make_shared<DeferredSchema>(std::move(parts), scope, std::move(form), std::move(tokens));

@@ -12,6 +12,7 @@
 #include "matcher/grammar_builder.h"
 #include "regex/regex_data.h"
 #include "schema/plain_schema.h"
+#include "schema/yaml_layout.h"
 
 namespace cfgmask {
 
@@ -37,8 +38,9 @@ struct PlainLayout {
   bool ignore_once = false;
   // Spaces per level. With it, brackets, commas and colons are those of indented lines, and `marks` is not used.
   std::optional<uint32_t> indent = std::nullopt;
-  bool has_canonical_strings = false;  // each string in the one spelling of RFC 8785
-  bool has_any_order = false;          // of the keys of objects; else that of the schema
+  std::shared_ptr<const YamlLayout> yaml = nullptr;  // of YAML, which has neither `marks` nor `indent`; or null
+  bool has_canonical_strings = false;                // each string in the one spelling of RFC 8785
+  bool has_any_order = false;                        // of the keys of objects; else that of the schema
 };
 
 // A schema, and how it is written.

@@ -20,7 +20,6 @@ namespace cfgmask {
 namespace {
 
 // The levels of brackets left inside an array or object that may have `depth` levels.
-uint32_t depth_inside(uint32_t depth) { return depth == kUnbounded ? depth : depth - 1; }
 
 // Alternatives of alternatives that are looked through when two sets are compared.
 constexpr size_t kMostParts = 256;
@@ -441,9 +440,10 @@ PlainSchema::Held PlainSchema::held(const Object& object, uint32_t name) const {
   return {!object.has_classes(), object.others};
 }
 
-bool PlainSchema::can_be(const Object& object, uint32_t depth) const {
-  if (depth == 0) return false;
-  const auto is_live = [&](PlainValueId id) { return this->is_live(id, depth_inside(depth)); };
+bool PlainSchema::can_be(const Object& object, uint32_t room) const {
+  const auto inside = nesting_.in_object(room);
+  if (!inside) return false;
+  const auto is_live = [&](PlainValueId id) { return this->is_live(id, *inside); };
   size_t n_possible = 0;
   for (const Member& member : object.members) {
     if (is_live(member.value)) {
@@ -452,10 +452,10 @@ bool PlainSchema::can_be(const Object& object, uint32_t depth) const {
       return false;
     }
   }
-  const uint64_t more = n_others(object, depth);
+  const uint64_t more = n_others(object, *inside);
   if (n_possible + more < object.minimum) return false;
   if (object.witnesses.empty()) return true;
-  if (object.has_particular_witnesses()) return can_be_met(object, depth);
+  if (object.has_particular_witnesses()) return can_be_met(object, *inside);
   return more > 0 || std::all_of(object.witnesses.begin(), object.witnesses.end(), [&](const KeyWitness& witness) {
            return std::any_of(object.members.begin(), object.members.end(), [&](const Member& member) {
              return is_live(member.value) && witness.admits(member.name);
@@ -463,10 +463,10 @@ bool PlainSchema::can_be(const Object& object, uint32_t depth) const {
          });
 }
 
-uint64_t PlainSchema::n_others(const Object& object, uint32_t depth) const {
+uint64_t PlainSchema::n_others(const Object& object, uint32_t inside) const {
   uint64_t found = 0;
   const auto add = [&](PlainValueId value, uint32_t count) {
-    if (is_live(value, depth_inside(depth))) found += count;
+    if (is_live(value, inside)) found += count;
   };
   for (const KeyClass& c : object.classes) add(c.value, c.count);
   if (object.others) add(*object.others, object.n_others);
@@ -474,25 +474,26 @@ uint64_t PlainSchema::n_others(const Object& object, uint32_t depth) const {
 }
 
 template <class Shape>
-bool PlainSchema::can_be_met(const Shape& shape, uint32_t depth) const {
+bool PlainSchema::can_be_met(const Shape& shape, uint32_t inside) const {
   const CommonValue both = [this](PlainValueId a, PlainValueId b) { return common(a, b); };
-  return cfgmask::can_be_met(shape, both, [&](PlainValueId id) { return is_live(id, depth_inside(depth)); });
+  return cfgmask::can_be_met(shape, both, [&](PlainValueId id) { return is_live(id, inside); });
 }
 
-bool PlainSchema::has_value(const Value& value, uint32_t depth) const {
+bool PlainSchema::has_value(const Value& value, uint32_t room) const {
   if (!value.terminals.empty()) return true;
-  const auto is_live = [&](PlainValueId id) { return this->is_live(id, depth); };
+  const auto is_live = [&](PlainValueId id) { return this->is_live(id, room); };
   if (std::any_of(value.alternatives.begin(), value.alternatives.end(), is_live)) return true;
-  if (value.object && can_be(*value.object, depth)) return true;
-  return value.array && can_be(*value.array, depth);
+  if (value.object && can_be(*value.object, room)) return true;
+  return value.array && can_be(*value.array, room);
 }
 
-bool PlainSchema::can_be(const Array& array, uint32_t depth) const {
-  if (depth == 0) return false;
-  if (!array.witnesses.empty()) return can_be_met(array, depth);
+bool PlainSchema::can_be(const Array& array, uint32_t room) const {
+  const auto inside = nesting_.in_array(room);
+  if (!inside) return false;
+  if (!array.witnesses.empty()) return can_be_met(array, *inside);
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
-    if (!item || !is_live(*item, depth_inside(depth))) return false;
+    if (!item || !is_live(*item, *inside)) return false;
   }
   return true;
 }
@@ -543,19 +544,20 @@ std::vector<bool> PlainSchema::written() const {
 
 bool PlainSchema::find_live() { return find_live(live_, kUnbounded); }
 
-bool PlainSchema::find_live_to(uint32_t depth) {
-  while (flat_.size() <= depth) {
-    const auto next = static_cast<uint32_t>(flat_.size());
+bool PlainSchema::find_live_within(const Nesting& nesting) {
+  nesting_ = nesting;
+  flat_.clear();
+  for (uint32_t room = 0; room <= nesting.room(0); ++room) {
     flat_.emplace_back();
-    if (!find_live(flat_.back(), next)) return false;
-    if (flat_.back() != live_) continue;
+    if (!find_live(flat_.back(), room)) return false;
+    if (!nesting.is_least(room) || flat_.back() != live_) continue;
     flat_.pop_back();
     break;
   }
   return true;
 }
 
-bool PlainSchema::find_live(std::vector<bool>& live, uint32_t depth) {
+bool PlainSchema::find_live(std::vector<bool>& live, uint32_t room) {
   live.assign(values_.size(), false);
   const std::vector<PlainValueId> all = reached();
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -563,7 +565,7 @@ bool PlainSchema::find_live(std::vector<bool>& live, uint32_t depth) {
     for (PlainValueId id : all) {
       if (live[id.value]) continue;
       const Value& value = at(id);
-      live[id.value] = has_value(value, depth);
+      live[id.value] = has_value(value, room);
       changed = changed || live[id.value];
     }
     if (!changed && round > 0) return true;
@@ -625,6 +627,7 @@ void PlainSchema::look_over(PlainValueId id) {
   if (value.object && (value.object->counts_others() || !value.object->witnesses.empty()))
     overview_.needs_distinct = true;
   if (value.array && needs_distinct(*value.array)) overview_.needs_distinct = true;
+  if (value.array && value.array->forbids_equal_items()) overview_.has_distinct_items = true;
 }
 
 bool PlainSchema::needs_distinct(const Array& array) const {

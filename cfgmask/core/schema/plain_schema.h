@@ -23,6 +23,7 @@
 
 #include "regex/regex.h"
 #include "regex/regex_data.h"
+#include "schema/nesting.h"
 #include "schema/number_set.h"
 #include "schema/plain_pattern.h"
 #include "util/chunked_vector.h"
@@ -192,6 +193,8 @@ class PlainSchema {
     // turn out that none has.
     bool has_endless_keys = false;
     bool has_endless_items = false;
+    // Whether some array has no equal items.
+    bool has_distinct_items = false;
     // Whether some value may need several values that differ, or composite ones.
     bool needs_distinct = false;
     std::vector<PlainValueId> with_many_states = {};
@@ -343,23 +346,24 @@ class PlainSchema {
   // Finds out which of the sets that the root reaches have a value; false where that takes more than some looks at
   // each.
   bool find_live();
-  // Finds out the same for values with at most 0, 1, … `depth` levels of brackets.
-  bool find_live_to(uint32_t depth);
-  // Known after `find_live`. With `depth`, only values with at most so many levels of brackets count; known after
-  // `find_live_to`.
-  bool is_live(PlainValueId id, uint32_t depth = kUnbounded) const {
-    return (depth < flat_.size() ? flat_[depth] : live_)[id.value];
+  // Finds out the same for values that fit into each room of the outermost value and less; forgets that of others.
+  bool find_live_within(const Nesting& nesting);
+  // Known after `find_live`. With a room, only values that fit into it count; known after `find_live_within`.
+  bool is_live(PlainValueId id, uint32_t room = kUnbounded) const {
+    return (room < flat_.size() ? flat_[room] : live_)[id.value];
   }
   // Which sets a text may reach: those with a value, in arrays and objects that there may be. By their numbers.
   std::vector<bool> written() const;
-  // Whether each set that has a value has one with at most `depth` levels of brackets.
-  bool is_roomy(uint32_t depth) const { return depth >= flat_.size(); }
-  // Whether a value of this shape exists with at most `depth` levels of brackets. A union may be live although its
-  // objects are not.
-  bool can_be(const Array& array, uint32_t depth = kUnbounded) const;
-  bool can_be(const Object& object, uint32_t depth = kUnbounded) const;
-  // How many keys without names may be written; as much as kUnbounded for as many as can be asked for.
-  uint64_t n_others(const Object& object, uint32_t depth = kUnbounded) const;
+  // Whether each set that has a value has one that fits into the room.
+  bool is_roomy(uint32_t room) const { return room >= flat_.size(); }
+  // Whether a value of this shape exists that fits into a room. A union may be live although its objects are not.
+  bool can_be(const Array& array, uint32_t room = kUnbounded) const;
+  bool can_be(const Object& object, uint32_t room = kUnbounded) const;
+  // How many keys without names may be written whose values fit into a room; as much as kUnbounded for as many as can
+  // be asked for.
+  uint64_t n_others(const Object& object, uint32_t inside = kUnbounded) const;
+  // Of rooms.
+  const Nesting& nesting() const { return nesting_; }
   // What an object has to hold at a key that is `name`; none: it cannot have such a key; unknown where classes of keys
   // may have it.
   struct Held {
@@ -380,10 +384,11 @@ class PlainSchema {
   bool told_apart(const Object& a, const Object& b, Look look) const;
   bool told_apart(const Array& a, const Array& b, Look look) const;
   std::vector<std::string> few_texts(const Terminal& terminal) const;
-  bool find_live(std::vector<bool>& live, uint32_t depth);
-  bool has_value(const Value& value, uint32_t depth) const;
+  bool find_live(std::vector<bool>& live, uint32_t room);
+  bool has_value(const Value& value, uint32_t room) const;
+  // `inside`: the room of its items, or of the values of its members.
   template <class Shape>
-  bool can_be_met(const Shape& shape, uint32_t depth) const;
+  bool can_be_met(const Shape& shape, uint32_t inside) const;
   // What the root reaches; but in circles, what a value holds comes before it.
   std::vector<PlainValueId> reached() const;
   // The terminal with these strings or numbers, made if it is new.
@@ -396,7 +401,8 @@ class PlainSchema {
   ChunkedVector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;
-  std::vector<std::vector<bool>> flat_;  // the same by depth, up to the last depth that excludes a set
+  Nesting nesting_ = Nesting::of_brackets(kUnbounded);
+  std::vector<std::vector<bool>> flat_;  // the same by room, up to the last one that excludes a set
   Interner contents_;
   std::vector<PlainValueId> by_content_;  // by the number of its content
   std::vector<uint32_t> content_;         // working memory

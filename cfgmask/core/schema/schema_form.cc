@@ -29,7 +29,7 @@ std::optional<bool> all_hold(const Range& range, F holds) {
 }  // namespace
 
 std::optional<bool> FormReading::fits(RegexStore* r) const {
-  if (parts_.layout->ignored != nullptr || parts_.layout->indent) return false;
+  if (parts_.layout->ignored != nullptr || parts_.layout->indent || parts_.layout->yaml) return false;
   const Values all = values(schema_.root());
   const Values outermost = of_kind(all, Kind::kObject);
   if (outermost.is_empty() || all.terminals.size() > kMostValues) return false;

@@ -23,9 +23,12 @@ DeferredSchema::DeferredSchema(DeferredSchema& main)
       form_tokens_(main.form_tokens_),
       main_(&main),
       whole_(main.whole_),
-      depth_(main.depth_),
+      column_(main.column_),
+      yaml_(main.yaml_),
       parts_(*kept_),
       schema_(*parts_.schema),
+      item_room_(main.item_room_),
+      member_room_(main.member_room_),
       scope_(main.scope_),
       forks_(schema_),
       array_forks_(schema_) {}
@@ -34,16 +37,17 @@ DeferredSchema& DeferredSchema::apart() {
   if (tells_apart()) return *this;
   if (!apart_) apart_.reset(new DeferredSchema(*this));
   apart_->enter(*to_);
-  if (!apart_->has_marks()) apart_->make_marks_of_sets();
+  if (!apart_->has_marks_) apart_->make_marks_of_sets();
   return *apart_;
 }
 
 // The marks of the other rules, of which those that close end a set, too.
 void DeferredSchema::make_marks_of_sets() {
+  has_marks_ = true;
   open_object_ = main_->open_object_;
   open_array_ = main_->open_array_;
-  comma_ = main_->comma_;
-  first_line_ = main_->first_line_;
+  items_ = main_->items_;
+  members_ = main_->members_;
   close_object_ = {closing_set(main_->close_object_.empty), closing_set(main_->close_object_.further)};
   close_array_ = {closing_set(main_->close_array_.empty), closing_set(main_->close_array_.further)};
   close_set_ = close_object_;
@@ -59,7 +63,7 @@ uint32_t DeferredSchema::closing_set(uint32_t mark) {
 
 // One without bounds.
 uint32_t DeferredSchema::add_set_of(Holds holds) {
-  const uint32_t made = add_nonterminal(kBeginsWithTerminal);
+  const uint32_t made = add_nonterminal(yaml_ ? kBlocks : kBeginsWithTerminal);
   const auto [at, is_new] = default_sets_.try_emplace(holds, static_cast<uint32_t>(grammar_->set_bounds.size()));
   if (is_new) grammar_->set_bounds.emplace_back().holds = holds;
   grammar_->nonterminals.back().opens_set = at->second;
@@ -68,7 +72,7 @@ uint32_t DeferredSchema::add_set_of(Holds holds) {
 
 // An item that may be an array or an object.
 uint32_t DeferredSchema::item_told_apart(PlainValueId id) {
-  return (whole_ == nullptr ? apart() : whole_->at(depth_ + 1).apart()).symbol_of(id);
+  return (whole_ == nullptr ? apart() : whole_->at(column_ + 1).apart()).symbol_of(id);
 }
 
 bool DeferredSchema::has_composites(PlainValueId id) {

@@ -15,10 +15,10 @@ namespace cfgmask {
 bool DeferredSchema::is_in_any_order(const PlainSchema::Object& object) const {
   if (!has_any_order_) return false;
   size_t n_live = 0;
-  for (const auto& member : object.members) n_live += is_live_inside(member.value) ? 1 : 0;
-  const auto is_live = [&](const PlainSchema::KeyClass& c) { return is_live_inside(c.value); };
+  for (const auto& member : object.members) n_live += is_live_member(member.value) ? 1 : 0;
+  const auto is_live = [&](const PlainSchema::KeyClass& c) { return is_live_member(c.value); };
   const bool has_more =
-      (object.others && is_live_inside(*object.others)) || std::ranges::any_of(object.classes, is_live);
+      (object.others && is_live_member(*object.others)) || std::ranges::any_of(object.classes, is_live);
   return n_live > (has_more ? 0 : 1);
 }
 
@@ -67,14 +67,14 @@ void DeferredSchema::add_rules(uint32_t rule, const UnorderedState& state) {
   const auto [object, missing] = levels_[state.level];
   const OpenObject& open = open_objects_[object];
   const auto add = [&](const Symbols& member) {
-    Symbols taken = separated(state.some);
+    Symbols taken = before_member(state.some);
     taken.insert(taken.end(), member.begin(), member.end());
     add_alternative(rule, taken);
   };
   if (tells_apart()) {
     // Sets that are values have no numbered keys.
     for (const auto& member : open.object->members) {
-      if (!is_live_inside(member.value)) continue;
+      if (!is_live_member(member.value)) continue;
       Symbols taken{key(member.name)};
       const Symbols after = after_unordered(state.level, member);
       taken.insert(taken.end(), after.begin(), after.end());
@@ -92,7 +92,7 @@ void DeferredSchema::add_other_keys(uint32_t rule, const UnorderedState& state) 
   const auto [number, missing] = levels_[state.level];
   OpenObject& open = open_objects_[number];
   const auto add = [&](const Symbols& member, uint32_t missing_after) {
-    Symbols taken = separated(state.some);
+    Symbols taken = before_member(state.some);
     taken.insert(taken.end(), member.begin(), member.end());
     taken.push_back(rule_of(UnorderedState{unordered_level(number, missing_after), true}));
     add_alternative(rule, taken);
@@ -106,7 +106,7 @@ void DeferredSchema::add_other_keys(uint32_t rule, const UnorderedState& state) 
   for (size_t i = 0; i < kinds.size(); ++i) {
     if (open.other_keys.size() == i) open.other_keys.push_back(other_key(object, kinds[i].keys, open.seen, open.large));
     for (const KeyWay& way : key_ways(object, kinds[i], missing, common_)) {
-      if (is_live_inside(way.value)) add({open.other_keys[i], colon_, symbol_inside(way.value)}, way.missing);
+      if (is_live_member(way.value)) add({open.other_keys[i], colon_, symbol_of_member(way.value)}, way.missing);
     }
   }
 }
@@ -115,9 +115,9 @@ DeferredSchema::Symbols DeferredSchema::after_unordered(uint32_t level, const Pl
   const auto [number, missing] = levels_[level];
   std::vector<Symbols> ways;
   for (const KeyWay& way : key_ways(*open_objects_[number].object, member, missing, common_)) {
-    if (!is_live_inside(way.value)) continue;
+    if (!is_live_member(way.value)) continue;
     const uint32_t after = rule_of(UnorderedState{unordered_level(number, way.missing), true});
-    ways.push_back({symbol_inside(way.value), after});
+    ways.push_back({symbol_of_member(way.value), after});
   }
   if (ways.size() == 1) return {colon_, ways[0][0], ways[0][1]};
   const uint32_t either = add_nonterminal(kFirstState);
@@ -131,7 +131,7 @@ std::vector<uint32_t> DeferredSchema::choices_of(uint32_t level) {
   const auto& members = open.object->members;
   std::vector<NumberedText> names;
   for (uint32_t i = 0; i < members.size(); ++i) {
-    if (is_live_inside(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i);
+    if (is_live_member(members[i].value)) names.emplace_back(&schema_.name_at(members[i].name), i);
   }
   std::vector<uint32_t> choices;
   for (const auto& [are_strings, numbers, list] : numbered(numbered_texts(names, false))) {
