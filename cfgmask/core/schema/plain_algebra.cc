@@ -69,7 +69,8 @@ void PlainAlgebra::add_term(Term term, Terms& terms) const {
   const auto made_of = terms_of_.find(term.id.value);
   if (made_of != terms_of_.end() && !term.negated) {
     for (const Term& inner : made_of->second) add_new(terms, inner);
-  } else if (made_of != terms_of_.end() && made_of->second.size() == 1 && made_of->second[0].negated) {
+  } else if (made_of != terms_of_.end() && made_of->second.size() == 1 && made_of->second[0].negated && !annotates_) {
+    // What is negated twice evaluates nothing.
     add_term({made_of->second[0].id}, terms);
   } else if (term.id != (term.negated ? PlainSchema::never() : PlainSchema::any())) {
     add_new(terms, term);
@@ -133,6 +134,12 @@ void PlainAlgebra::finish() {
   for (uint32_t id = 0; id < seen.size(); ++id) {
     if (seen[id]) join_numbers(PlainValueId(id));
   }
+  if (!annotates_) return;
+  std::vector<std::pair<PlainValueId, Value>> bare;
+  for (uint32_t id = 0; id < seen.size(); ++id) {
+    if (seen[id]) bare.emplace_back(id, without_annotations(PlainValueId(id)));
+  }
+  for (auto& [id, value] : bare) schema_.define(id, std::move(value));
 }
 
 void PlainAlgebra::doubt(PlainValueId id, SchemaRefusal::Kind kind, std::string place) {
@@ -297,7 +304,7 @@ void PlainAlgebra::settle(PlainValueId id) {
   Value value = [&] {
     const std::string place = place_of(pending);
     const At at(*this, &place);
-    return pending.choice ? chosen(*pending.choice, pending.name) : value_of(worked_out(pending), pending.name);
+    return made_of(pending);
   }();
   --depth_;
   if (!value.is_empty()) {
@@ -308,6 +315,172 @@ void PlainAlgebra::settle(PlainValueId id) {
   }
   schema_.define(id, std::move(value));
   pending_.erase(id.value);
+}
+
+PlainAlgebra::Value PlainAlgebra::made_of(const Pending& pending) {
+  if (pending.choice) return chosen(*pending.choice, pending.name);
+  if (pending.closing) return value_of(closed(*pending.closing), pending.name);
+  return value_of(pending.any_of.empty() ? worked_out(pending) : any_of(pending.any_of), pending.name);
+}
+
+PlainValueId PlainAlgebra::pend(Pending pending) {
+  const PlainValueId id = schema_.reserve();
+  work(1);
+  pending_[id.value] = std::move(pending);
+  return id;
+}
+
+// ---- what was evaluated
+
+PlainValueId PlainAlgebra::any_of(std::vector<PlainValueId> parts, const std::string& name) {
+  Pending pending{name, {}, std::nullopt};
+  pending.any_of = std::move(parts);
+  return pend(std::move(pending));
+}
+
+PlainValueId PlainAlgebra::closed(PlainValueId id, bool are_keys, PlainValueId value, const std::string& name) {
+  Pending pending{name, {}, std::nullopt};
+  pending.closing = {id, are_keys, value};
+  return pend(std::move(pending));
+}
+
+// To have looked at more never forbids anything. So for values in some of the parts, one alternative for what is in
+// these at least is enough, and none is needed where one of two parts has looked at all that the other one has.
+PlainAlgebra::Parts PlainAlgebra::any_of(const std::vector<PlainValueId>& parts) {
+  Parts found;
+  std::vector<std::vector<ArrayRef>> arrays;
+  std::vector<std::vector<ObjectRef>> objects;
+  for (PlainValueId part : parts) {
+    Parts next = parts_of(part);
+    for (uint32_t terminal : next.terminals) add_new(found.terminals, terminal);
+    for (const ArrayRef& array : next.arrays) add_new(found.arrays, array);
+    for (const ObjectRef& object : next.objects) add_new(found.objects, object);
+    arrays.push_back(std::move(next.arrays));
+    objects.push_back(std::move(next.objects));
+  }
+  add_common(arrays, found.arrays);
+  add_common(objects, found.objects);
+  return found;
+}
+
+template <class Shape>
+void PlainAlgebra::add_common(const std::vector<std::vector<std::shared_ptr<const Shape>>>& parts,
+                              std::vector<std::shared_ptr<const Shape>>& found) {
+  using Ref = std::shared_ptr<const Shape>;
+  std::vector<Ref> known;
+  for (const auto& shapes : parts) {
+    std::vector<Ref> common;
+    for (const Ref& a : known) {
+      for (const Ref& b : shapes) {
+        if (a->evaluated.are_within(b->evaluated) || b->evaluated.are_within(a->evaluated)) continue;
+        if (auto both = meet(a, b); both && !has_none(*both, 0)) common.push_back(std::move(both));
+        if (known.size() + common.size() > kMaxAlternatives) throw TooManyAlternatives();
+      }
+    }
+    known.insert(known.end(), shapes.begin(), shapes.end());
+    known.insert(known.end(), common.begin(), common.end());
+    found.insert(found.end(), common.begin(), common.end());
+  }
+}
+
+PlainAlgebra::Parts PlainAlgebra::closed(const Closing& closing) {
+  Parts found = parts_of(closing.id);
+  const auto close = [&](auto& shapes) {
+    std::remove_reference_t<decltype(shapes)> left;
+    for (const auto& shape : shapes) {
+      if (auto made = PlainSchema::shared(closed(*shape, closing.value))) left.push_back(std::move(made));
+    }
+    shapes = std::move(left);
+  };
+  if (closing.are_keys) {
+    close(found.objects);
+  } else {
+    close(found.arrays);
+  }
+  return found;
+}
+
+std::optional<PlainSchema::Object> PlainAlgebra::closed(Object object, PlainValueId value) {
+  const EvaluatedKeys evaluated = std::exchange(object.evaluated, EvaluatedKeys{true});
+  // Where something was left out, which keys were evaluated is unknown.
+  if (evaluated.all || object.is_vague) return object;
+  const auto covers = [&](uint32_t name) {
+    return std::ranges::binary_search(evaluated.names, name) ||
+           std::ranges::any_of(evaluated.conditions, [&](uint32_t c) { return admits({{c}, {}}, name); });
+  };
+  work(object.members.size() + 1);
+  for (Member& member : object.members) {
+    if (!covers(member.name)) member.value = both(member.value, value);
+  }
+  std::vector<PlainSchema::KeyClass> kinds;
+  for (const auto& kind : object.kinds()) {
+    std::vector<PlainSchema::Keys> outside{kind.keys};
+    for (uint32_t condition : evaluated.conditions) {
+      std::vector<PlainSchema::Keys> left;
+      for (const auto& keys : outside) {
+        if (auto inside = both(keys, {{condition}, {}})) kinds.push_back({*std::move(inside), kind.value});
+        if (auto rest = both(keys, {{}, {condition}})) left.push_back(*std::move(rest));
+      }
+      outside = std::move(left);
+    }
+    const PlainValueId held = both(kind.value, value);
+    if (held == PlainSchema::never()) continue;
+    for (auto& keys : outside) kinds.push_back({std::move(keys), held});
+  }
+  work(kinds.size());
+  // Those that meet no condition are the others, if there are such.
+  object.others = std::nullopt;
+  object.others_keys = {};
+  for (auto kind = kinds.begin(); kind != kinds.end(); ++kind) {
+    if (!kind->keys.met.empty()) continue;
+    object.others = kind->value;
+    object.others_keys = std::move(kind->keys);
+    kinds.erase(kind);
+    break;
+  }
+  object.classes = std::move(kinds);
+  if (is_plainly_empty(object)) return std::nullopt;
+  return object;
+}
+
+std::optional<PlainSchema::Array> PlainAlgebra::closed(Array array, PlainValueId value) {
+  const EvaluatedItems evaluated = std::exchange(array.evaluated, EvaluatedItems{kUnbounded});
+  if (evaluated.are_all()) return array;
+  std::vector<PlainValueId> allowed{value};
+  allowed.insert(allowed.end(), evaluated.containing.begin(), evaluated.containing.end());
+  Array rest = of_length(0, kUnbounded);
+  rest.prefix.assign(evaluated.first, PlainSchema::any());
+  rest.rest = either(std::move(allowed));
+  if (rest.rest == PlainSchema::never()) {
+    rest.rest = std::nullopt;
+    rest.maximum = evaluated.first;
+  }
+  return meet(array, rest);
+}
+
+PlainValueId PlainAlgebra::either(std::vector<PlainValueId> parts) {
+  Value union_of;
+  for (PlainValueId part : parts) {
+    if (part == PlainSchema::any()) return part;
+    if (part != PlainSchema::never()) add_new(union_of.alternatives, part);
+  }
+  if (union_of.alternatives.size() == 1) return union_of.alternatives[0];
+  return union_of.alternatives.empty() ? PlainSchema::never() : schema_.add(std::move(union_of));
+}
+
+PlainAlgebra::Value PlainAlgebra::without_annotations(PlainValueId id) {
+  Parts found = parts_of(id);
+  const auto strip = [](auto& shapes) {
+    for (auto& shape : shapes) {
+      if (shape->evaluated.are_none()) continue;
+      auto bare = *shape;
+      bare.evaluated = {};
+      shape = std::make_shared<const decltype(bare)>(std::move(bare));
+    }
+  };
+  strip(found.arrays);
+  strip(found.objects);
+  return value_of(std::move(found), schema_.at(id).name);
 }
 
 // Where a set stands, or the first that has a place of those it is made of: what is inside of a constant has none.
@@ -481,6 +654,8 @@ bool PlainAlgebra::is_known(PlainValueId id, size_t most) const {
     }
     const Pending& pending = found->second;
     if (pending.active) return false;
+    todo.insert(todo.end(), pending.any_of.begin(), pending.any_of.end());
+    if (pending.closing) todo.push_back(pending.closing->id);
     for (const Term& term : pending.terms) todo.push_back(term.id);
     if (!pending.choice) continue;
     todo.insert(todo.end(), pending.choice->parts.begin(), pending.choice->parts.end());
@@ -678,6 +853,7 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
   both.maximum = std::min(a.maximum, b.maximum);
   both.distinct = a.distinct || b.distinct;
   both.distinct_at = a.distinct ? a.distinct_at : b.distinct_at;
+  both.evaluated = a.evaluated.with(b.evaluated);
   both.witnesses = a.witnesses;
   for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
   if (both.witnesses.size() > kMaxWitnesses) throw TooManyAlternatives();
@@ -803,6 +979,7 @@ std::optional<PlainSchema::Object> PlainAlgebra::meet(const Object& a, const Obj
   both.minimum = std::max(a.minimum, b.minimum);
   both.maximum = std::min(a.maximum, b.maximum);
   both.is_vague = a.is_vague || b.is_vague;
+  both.evaluated = a.evaluated.with(b.evaluated);
   both.witnesses = a.witnesses;
   for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
   if (both.witnesses.size() > kMaxWitnesses) throw TooManyAlternatives();

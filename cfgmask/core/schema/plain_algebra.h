@@ -63,9 +63,14 @@ class PlainAlgebra {
   // Is told of each value that is made, and may throw.
   using Spend = std::function<void(const PlainSchema::Value&)>;
 
-  // max_work: how many members may be combined with others, all in all.
-  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work)
-      : schema_(schema), keys_(keys), ask_(std::move(ask)), spend_(std::move(spend)), max_work_(max_work) {}
+  // max_work: how many members may be combined with others, all in all. annotates: whether values have annotations.
+  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work, bool annotates)
+      : schema_(schema),
+        keys_(keys),
+        ask_(std::move(ask)),
+        spend_(std::move(spend)),
+        annotates_(annotates),
+        max_work_(max_work) {}
 
   // What is read or worked out while this lives is at a place, which outlives it.
   class At {
@@ -92,6 +97,11 @@ class PlainAlgebra {
   // The values of exactly one of the parts, of those in `own`, which comes before or after each part.
   PlainValueId exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first, const std::string& name);
 
+  // The values of any of the parts, with annotations: a value in several of them was looked at by all of those.
+  PlainValueId any_of(std::vector<PlainValueId> parts, const std::string& name);
+  // The same set but for values that have a key, or an item, that was not evaluated and is not in `value`.
+  PlainValueId closed(PlainValueId id, bool are_keys, PlainValueId value, const std::string& name);
+
   // The arrays that have at least and at most so many items of a set at index `start` and later.
   PlainSchema::Array containing(uint32_t start, PlainValueId value, uint32_t least, uint32_t most);
 
@@ -107,7 +117,7 @@ class PlainAlgebra {
   // To ask of so many keys whether they meet a condition costs as much as to combine a member with another.
   static constexpr uint64_t kKeysPerStep = 2;
 
-  // Works out everything that the root reaches.
+  // Works out everything that the root reaches. Annotations then go.
   void finish();
   // What cannot be enforced of values that the root reaches; known then.
   struct Doubt {
@@ -148,12 +158,20 @@ class PlainAlgebra {
     Terms after;
     std::optional<bool> overlaps;  // whether some parts may have a value in common, once that is known
   };
-  // A set that is not worked out yet.
+  // A set whose keys or items that were not evaluated have to be in `value`.
+  struct Closing {
+    PlainValueId id;
+    bool are_keys;
+    PlainValueId value;
+  };
+  // A set that is not worked out yet: what is under all terms, or one of the others.
   struct Pending {
     std::string name;
     Terms terms;
     std::optional<Choice> choice;
     bool active = false;
+    std::vector<PlainValueId> any_of = {};
+    std::optional<Closing> closing = {};
   };
 
   PlainValueId both(PlainValueId a, PlainValueId b);
@@ -172,7 +190,20 @@ class PlainAlgebra {
   static uint32_t counted_items(const Array& array);
   void settle(PlainValueId id);
   std::string place_of(const Pending& pending) const;
+  Value made_of(const Pending& pending);
   Parts worked_out(const Pending& pending);
+  PlainValueId pend(Pending pending);
+  Parts any_of(const std::vector<PlainValueId>& parts);
+  Parts closed(const Closing& closing);
+  std::optional<Object> closed(Object object, PlainValueId value);
+  std::optional<Array> closed(Array array, PlainValueId value);
+  PlainValueId either(std::vector<PlainValueId> parts);
+  // Adds what alternatives of several parts have in common, where more of it was evaluated than of each.
+  template <class Shape>
+  void add_common(const std::vector<std::vector<std::shared_ptr<const Shape>>>& parts,
+                  std::vector<std::shared_ptr<const Shape>>& found);
+  // A finished set without annotations: alternatives that only differed in them are one.
+  Value without_annotations(PlainValueId id);
   Parts meet_all(const Terms& terms, const std::string& name);
   Parts meet_in_turn(std::span<const Parts> parts);
   Parts meet_in_halves(std::span<const Parts> parts);
@@ -237,6 +268,7 @@ class PlainAlgebra {
   KeyConditions& keys_;
   Ask ask_;
   Spend spend_;
+  bool annotates_;
   std::unordered_map<uint32_t, Pending> pending_;
   std::unordered_map<uint32_t, Terms> terms_of_;  // of combinations
   std::unordered_map<uint32_t, Choice> choices_;

@@ -32,6 +32,7 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
                            const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals)
     : document_(document),
       refusals_(refusals),
+      annotates_(asks_for_the_rest(document)),
       // Most schemas ask nothing: what is small enough to be copied without memory of its own is handed on.
       questions_{[&](const auto& schema) { return placed(questions.numbers, schema); },
                  [&](auto folding, bool only_ascii) { return placed(questions.alike, folding, only_ascii); },
@@ -48,8 +49,12 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
       keys_(schema_, limits.max_nesting, limits.max_search_steps),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
-          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules) {
+          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_) {
   enter_root(reader);
+}
+
+bool PlainReading::asks_for_the_rest(const JsonDocument& document) {
+  return document.find_key("unevaluatedItems") || document.find_key("unevaluatedProperties");
 }
 
 std::shared_ptr<PlainSchema> PlainReading::read() {
@@ -379,7 +384,14 @@ std::string PlainReading::below(const std::string& pointer, std::string_view key
 PlainValueId PlainReading::described(JsonId schema, const Said& said, const std::string& pointer, uint64_t depth) {
   require(!said[kOther]);
   const PlainValueId own = described_here(said, pointer, depth);
-  return said.has_any(kApplicators) ? combined(schema, said, own, pointer, depth) : own;
+  PlainValueId whole = said.has_any(kApplicators) ? combined(schema, said, own, pointer, depth) : own;
+  if (!looks_around(said)) return whole;
+  for (Keyword keyword : {kUnevaluatedItems, kUnevaluatedProperties}) {
+    if (!said[keyword]) continue;
+    const PlainValueId held = inner(*said[keyword], below(pointer, kKeywordNames[keyword]), depth);
+    whole = algebra_.closed(whole, keyword == kUnevaluatedProperties, held, pointer);
+  }
+  return whole;
 }
 
 PlainValueId PlainReading::described_here(const Said& said, const std::string& pointer, uint64_t depth) {
@@ -452,6 +464,18 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
 std::shared_ptr<PlainSchema> PlainReader::read(JsonDocument& document, const PlainQuestions& questions,
                                                const ReadingLimits& limits,
                                                std::vector<SchemaRefusal>* refusals) const {
+  try {
+    return read_once(document, questions, limits, refusals);
+  } catch (const PlainReading::NotAnnotated&) {
+    // The document has those by now that it refers to.
+    return read_once(document, questions, limits, refusals);
+  }
+}
+
+std::shared_ptr<PlainSchema> PlainReader::read_once(JsonDocument& document, const PlainQuestions& questions,
+                                                    const ReadingLimits& limits,
+                                                    std::vector<SchemaRefusal>* refusals) const {
+  if (refusals != nullptr) refusals->clear();
   PlainReading reading(*this, document, questions, limits, refusals);
   try {
     return reading.read();

@@ -90,6 +90,9 @@ class PlainReader {
  private:
   friend class PlainReading;
 
+  std::shared_ptr<PlainSchema> read_once(JsonDocument& document, const PlainQuestions& questions,
+                                         const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals) const;
+
   TextMap<std::string, uint8_t> codes_;
   std::shared_ptr<KnownStrings> strings_;
   std::string identifier_;

@@ -40,7 +40,10 @@ class PlainReading {
   PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions,
                const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals);
 
-  // Throws NotPlain, LimitExceeded.
+  // Thrown where a document that was retrieved asks for what others evaluated, which was not kept.
+  struct NotAnnotated {};
+
+  // Throws NotPlain, NotAnnotated, LimitExceeded.
   std::shared_ptr<PlainSchema> read();
   // Where it was when it threw: a JSON Pointer.
   std::string place() const;
@@ -312,8 +315,14 @@ class PlainReading {
   std::optional<PlainSchema::Object> object_shape(const Said& said, const std::string& pointer, uint64_t depth);
   class KeyKinds;
   void add_classes(JsonId patterns, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
+  // Whether some schema of a document may ask for what others did not evaluate.
+  static bool asks_for_the_rest(const JsonDocument& document);
+  // Whether what a schema evaluates also depends on schemas for the same value, or on `contains`.
+  static bool looks_around(const Said& said) { return said.has_any(kApplicators) || said.has(kContains); }
   // What the members or items hold that no other keyword looks at; it says nothing where another one looks at all.
-  Held unevaluated(const Said& said, Keyword keyword) const;
+  Held unevaluated(const Said& said, Keyword keyword) const {
+    return looks_around(said) ? std::nullopt : said[keyword];
+  }
   void restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer, uint64_t depth);
   // The number of a pattern; nullopt for one that is not plain.
   std::optional<uint32_t> plain_pattern(std::string_view pattern);
@@ -355,6 +364,8 @@ class PlainReading {
 
   JsonDocument& document_;
   std::vector<SchemaRefusal>* refusals_;
+  // Whether it has to be known what schemas evaluate: some schema may ask for the rest.
+  const bool annotates_;
   PlainQuestions questions_;
   uint64_t max_nesting_;
   uint64_t max_depth_;

@@ -66,6 +66,8 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
     content.word(value.array->minimum);
     content.word(value.array->maximum);
     content.word(value.array->distinct ? 1 : 0);
+    content.word(value.array->evaluated.first);
+    content.list(value.array->evaluated.containing, id_of);
     content.word(static_cast<uint32_t>(value.array->witnesses.size()));
     for (const auto& witness : value.array->witnesses) {
       for (uint32_t word : {witness.start, witness.value.value, witness.least, witness.most}) content.word(word);
@@ -73,7 +75,9 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
   }
   content.word(value.object ? 1 : 0);
   if (value.object) {
-    content.word(value.object->is_vague ? 1 : 0);
+    content.word((value.object->is_vague ? 1U : 0U) | (value.object->evaluated.all ? 2U : 0U));
+    content.list(value.object->evaluated.names, [](uint32_t name) { return name; });
+    content.list(value.object->evaluated.conditions, [](uint32_t condition) { return condition; });
     content.optional(value.object->others);
     keys_words(value.object->others_keys, content);
     content.word(value.object->minimum);

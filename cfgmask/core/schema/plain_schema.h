@@ -23,6 +23,7 @@
 
 #include "regex/regex.h"
 #include "regex/regex_data.h"
+#include "schema/evaluated.h"
 #include "schema/nesting.h"
 #include "schema/number_set.h"
 #include "schema/plain_pattern.h"
@@ -33,8 +34,6 @@
 #include "util/text_hash.h"
 
 namespace cfgmask {
-
-using PlainValueId = Id<struct PlainValueTag>;
 
 class LargeChoice;
 class LargeNumbers;
@@ -119,6 +118,7 @@ class PlainSchema {
     std::vector<ItemWitness> witnesses = {};
     bool distinct = false;     // no item is equal to another
     uint32_t distinct_at = 0;  // the name of the place that says so
+    EvaluatedItems evaluated = {};
 
     bool forbids_equal_items() const { return distinct && maximum > 1; }
     std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
@@ -143,11 +143,12 @@ class PlainSchema {
     uint32_t minimum = 0;  // how many keys
     uint32_t maximum = kUnbounded;
     std::vector<KeyWitness> witnesses;
+    EvaluatedKeys evaluated = {};
     bool is_vague = false;  // a condition was left out that cannot be read: there are objects that should not be
 
     bool is_any() const {
       return members.empty() && !has_classes() && others == any() && minimum == 0 && maximum == kUnbounded &&
-             witnesses.empty() && !is_vague;
+             witnesses.empty() && !is_vague && evaluated.are_none();
     }
     bool has_classes() const { return !others_keys.is_any() || !classes.empty(); }
     size_t n_required() const;

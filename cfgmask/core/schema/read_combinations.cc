@@ -22,7 +22,8 @@ PlainValueId PlainReading::combined(JsonId schema, const Said& said, PlainValueI
     } else if (keyword == kAllOf) {
       for (PlainValueId part : branches(held, "allOf", pointer, depth)) terms.push_back({part});
     } else if (keyword == kAnyOf) {
-      terms.push_back({either(branches(held, "anyOf", pointer, depth), pointer)});
+      std::vector<PlainValueId> parts = branches(held, "anyOf", pointer, depth);
+      terms.push_back({annotates_ ? algebra_.any_of(std::move(parts), pointer) : either(std::move(parts), pointer)});
     } else if (keyword == kOneOf) {
       terms.push_back({algebra_.exactly_one(branches(held, "oneOf", pointer, depth), own, own_place_taken, pointer)});
     } else if (keyword == kIf) {
@@ -49,7 +50,7 @@ PlainValueId PlainReading::conditional(const Said& said, const std::string& poin
   // its own draft knows.
   const Said of_condition = is_object(*said[kIf]) ? keywords(*said[kIf]) : Said();
   const bool leads_on = of_condition.has_any(kApplicators) || of_condition.has(kDialect);
-  if (consequence == alternative && !leads_on) return consequence;
+  if (consequence == alternative && !leads_on && !annotates_) return consequence;
   return either(
       {algebra_.all({{condition}, {consequence}}, pointer), algebra_.all({{alternative}, {condition, true}}, pointer)},
       pointer);

@@ -264,6 +264,7 @@ const PlainReading::Place& PlainReading::retrieved(const std::string& uri) {
   const JsonDocument* const found = questions_.documents(uri);
   require(found != nullptr);
   const JsonId root = document_.append(*found);
+  if (!annotates_ && asks_for_the_rest(document_)) throw NotAnnotated();
   document_roots_.push_back(root);
   // Its dialect is that of the schema which refers to it, if it says no other.
   around_ = context(reader(), around_->uri, base(uri), DynamicScopes::kNone);

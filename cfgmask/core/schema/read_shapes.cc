@@ -57,16 +57,11 @@ std::optional<PlainSchema::Array> PlainReading::array_shape(const Said& said, co
       array.rest = inner(*further, below(pointer, further_keyword), depth);
     }
   }
+  if (annotates_) array.evaluated.first = further ? kUnbounded : static_cast<uint32_t>(array.prefix.size());
   if (array.minimum > array.maximum) return std::nullopt;
   if (array.prefix.size() > array.maximum) array.prefix.resize(array.maximum);
   if (array.maximum == array.prefix.size()) array.rest = std::nullopt;
   return array;
-}
-
-PlainReading::Held PlainReading::unevaluated(const Said& said, Keyword keyword) const {
-  // What schemas for the same value and `contains` look at depends on the value.
-  require(!said.has(keyword) || !(said.has_any(kApplicators) || said.has(kContains)));
-  return said[keyword];
 }
 
 PlainValueId PlainReading::containing(const Said& said, const std::string& pointer, uint64_t depth) {
@@ -76,7 +71,10 @@ PlainValueId PlainReading::containing(const Said& said, const std::string& point
   const PlainValueId item = inner(*said[kContains], below(pointer, "contains"), depth);
   Value value = schema_.at(PlainSchema::any());
   value.name = pointer;
-  value.array = least > most ? nullptr : PlainSchema::shared(std::optional(algebra_.containing(0, item, least, most)));
+  PlainSchema::Array array = algebra_.containing(0, item, least, most);
+  // Before draft 2020-12 it evaluates nothing.
+  if (annotates_ && reader().codes_.contains("prefixItems")) array.evaluated.containing = {item};
+  value.array = least > most ? nullptr : PlainSchema::shared(std::optional(std::move(array)));
   return added(std::move(value));
 }
 
@@ -118,6 +116,13 @@ std::optional<PlainSchema::Object> PlainReading::object_shape(const Said& said, 
   for (uint32_t name : order) {
     if (!needed[name]) continue;
     object.members.push_back({name, object.others.value_or(PlainSchema::never()), true, false});
+  }
+  if (annotates_ && further) object.evaluated.all = true;
+  if (annotates_ && !further) {
+    for (const auto& member : object.members) {
+      if (member.listed) object.evaluated.names.push_back(member.name);
+    }
+    std::ranges::sort(object.evaluated.names);
   }
   if (said[kPatternProperties]) add_classes(*said[kPatternProperties], object, pointer, depth);
   if (said[kPropertyNames]) restrict_names(*said[kPropertyNames], object, pointer, depth);
@@ -252,6 +257,11 @@ void PlainReading::add_classes(JsonId patterns, PlainSchema::Object& object, con
       continue;
     }
     const uint32_t condition = pattern_condition(pattern);
+    if (annotates_ && !object.evaluated.all) {
+      auto& conditions = object.evaluated.conditions;
+      const auto after = std::ranges::lower_bound(conditions, condition);
+      if (after == conditions.end() || *after != condition) conditions.insert(after, condition);
+    }
     const PlainSchema::Keys matching{{condition}, {}};
     for (size_t at = 0; at < object.members.size(); ++at) {
       auto& member = object.members[at];
