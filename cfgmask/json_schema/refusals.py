@@ -169,6 +169,11 @@ REFUSALS: list[_Words] = [
         "this schema refers to itself without going into a member or an item, so it says nothing",
         "take the reference out, or put it inside properties or items",
     ),
+    _said(
+        "schema-too-deep",
+        "schemas that apply to one value are nested more than 60 deep here",
+        "let one of them refer to a member or an item, or write fewer of them in each other",
+    ),
     _said("schema-indent-depth", "values are nested at most 32 deep where lines are indented", "leave indent out"),
     _unsatisfiable,
 ]

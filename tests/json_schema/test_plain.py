@@ -1061,7 +1061,6 @@ LEFT: list[Any] = [
     {"$defs": {"r": {"$ref": "#"}}, "items": {"$ref": "#/$defs/r"}, "if": {"$ref": "#/$defs/r"}},
     '{"a": 1, "a": 2}',
     '{"minimum": 1e999}',
-    '{"minimum": 1%s}' % ("0" * 200),
     '{"const": "\\ud800"}',
     '{"const": "\t"}',
     '{"const": 01}',

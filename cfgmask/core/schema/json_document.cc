@@ -12,7 +12,8 @@ namespace cfgmask {
 namespace {
 
 // Longer numbers, and those with longer exponents, are left to a reader that bounds what they cost.
-constexpr size_t kMaxNumber = 100;
+constexpr size_t kMaxNumber = 400;
+constexpr size_t kMaxNumberWithExponent = 100;
 constexpr size_t kMaxExponent = 2;
 constexpr size_t kBlock = size_t{1} << 14;
 
@@ -115,15 +116,19 @@ class JsonParser {
 
   std::optional<JsonId> number() {
     const size_t start = at_;
-    take("-");
+    const bool is_negative = take("-");
     if (!take("0") && !digits()) return std::nullopt;
-    if (take(".") && !digits()) return std::nullopt;
+    const bool has_point = take(".");
+    if (has_point && !digits()) return std::nullopt;
+    bool has_exponent = false;
     if (take("e") || take("E")) {
+      has_exponent = true;
       if (!take("+")) take("-");
       const size_t exponent = at_;
       if (!digits() || at_ - exponent > kMaxExponent) return std::nullopt;
     }
-    if (at_ - start > kMaxNumber) return std::nullopt;
+    const size_t n_marks = (is_negative ? 1 : 0) + (has_point ? 1 : 0);
+    if (at_ - start > n_marks + (has_exponent ? kMaxNumberWithExponent : kMaxNumber)) return std::nullopt;
     return document_.add_text(Kind::kNumber, text_.substr(start, at_ - start));
   }
 

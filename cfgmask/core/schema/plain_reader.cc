@@ -63,14 +63,14 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
   schema_.set_root(value(root, "#", 0));
   read_later_ones();
   algebra_.finish();
-  require(schema_.find_live());
-  if (relax()) require(schema_.find_live());
+  find_live();
+  if (relax()) find_live();
   if (!schema_.is_live(schema_.root())) {
     refuse_root();
     return nullptr;
   }
   for (const Nesting& nesting : reader().nestings_) {
-    require(schema_.find_live_within(nesting));
+    if (!schema_.find_live_within(nesting)) throw LimitExceeded("max_rules", max_rules_);
     if (!schema_.is_live(schema_.root(), nesting.room(0))) {
       refuse(SchemaRefusal::Kind::kIndentDepth, "#");
       return nullptr;
@@ -92,6 +92,10 @@ std::vector<PlainValueId> PlainReading::told_apart() {
 // How many brackets there may be around a value, if that is limited.
 std::optional<uint32_t> PlainReading::most_depth() const {
   return reader().nestings_.empty() ? std::nullopt : std::optional(reader().nestings_[0].room(0));
+}
+
+void PlainReading::find_live() {
+  if (!schema_.find_live()) throw LimitExceeded("max_rules", max_rules_);
 }
 
 std::string PlainReading::place() const { return pointer_of(algebra_.left().value_or(algebra_.place())); }
@@ -271,7 +275,8 @@ PlainReading::Said PlainReading::keywords(JsonId schema) const {
 PlainValueId PlainReading::value(JsonId schema, const std::string& pointer, uint64_t depth) {
   if (is(schema, Json::kTrue)) return PlainSchema::any();
   if (is_false(schema)) return PlainSchema::never();
-  require(is_object(schema) && depth <= max_depth_ && depth <= kMostAtOnce);
+  require(is_object(schema));
+  if (depth > std::min(max_depth_, kMostAtOnce)) throw NotPlain{SchemaRefusal::Kind::kTooDeep};
   // A schema that leads to itself without going into a value.
   const Reached here = reached(schema, *around_);
   require(!is_read_for_this_value(here));
@@ -476,18 +481,20 @@ std::shared_ptr<PlainSchema> PlainReader::read_once(JsonDocument& document, cons
                                                     const ReadingLimits& limits,
                                                     std::vector<SchemaRefusal>* refusals) const {
   if (refusals != nullptr) refusals->clear();
-  PlainReading reading(*this, document, questions, limits, refusals);
+  std::optional<PlainReading> reading;
+  const auto place = [&] { return reading ? reading->place() : ""; };
   try {
-    return reading.read();
+    reading.emplace(*this, document, questions, limits, refusals);
+    return reading->read();
   } catch (const PlainReading::NotPlain& refused) {
-    if (refusals != nullptr) refusals->push_back({refused.kind, reading.place()});
+    if (refusals != nullptr) refusals->push_back({refused.kind, place()});
     return nullptr;
   } catch (const PlainAlgebra::TooMuchWork& much) {
     throw SchemaLimitExceeded("max_rules", limits.max_rules, pointer_of(much.name));
   } catch (const SchemaLimitExceeded&) {
     throw;
   } catch (const LimitExceeded& crossed) {
-    throw SchemaLimitExceeded(crossed.limit().c_str(), crossed.value(), reading.place());
+    throw SchemaLimitExceeded(crossed.limit().c_str(), crossed.value(), place());
   }
 }
 

@@ -218,6 +218,7 @@ class PlainReading {
   std::optional<SchemaRefusal::Kind> may_run_out(const PlainSchema::Object& object);
   // Throws NotPlain unless refusals are gathered.
   void refuse(SchemaRefusal::Kind kind, const std::string& name);
+  void find_live();
   // Refuses what cannot be enforced of live values, which allow it from then on. False if there was nothing.
   bool relax();
   void relax(PlainValueId id, SchemaRefusal::Kind kind);
@@ -329,6 +330,7 @@ class PlainReading {
   // The conditions that a pattern is found in a key, and that a key is one of a terminal's strings.
   uint32_t pattern_condition(std::string_view pattern);
   uint32_t string_condition(uint32_t terminal);
+  uint32_t any_string_of(const std::vector<uint32_t>& terminals);
 
   // ---- scalars and listed values (read_scalars.cc)
 

@@ -24,7 +24,8 @@ namespace {
 // Alternatives of alternatives that are looked through when two sets are compared.
 constexpr size_t kMostParts = 256;
 // Schemas that need each other in so many circles are left to the general way.
-constexpr int kMaxRounds = 40;
+constexpr size_t kMaxRounds = 40;
+constexpr size_t kMaxLiveLooks = 4'000'000;
 // Values inside of values that are looked at to tell two sets apart.
 constexpr int kMaxApartDepth = 3;
 constexpr uint64_t kMaxLooks = 100'000;
@@ -564,7 +565,9 @@ bool PlainSchema::find_live_within(const Nesting& nesting) {
 bool PlainSchema::find_live(std::vector<bool>& live, uint32_t room) {
   live.assign(values_.size(), false);
   const std::vector<PlainValueId> all = reached();
-  for (int round = 0; round < kMaxRounds; ++round) {
+  // Each round but the last finds one at least; mostly the first finds all.
+  const size_t most = std::max(kMaxRounds, kMaxLiveLooks / std::max<size_t>(all.size(), 1));
+  for (size_t round = 0; round < most; ++round) {
     bool changed = false;
     for (PlainValueId id : all) {
       if (live[id.value]) continue;

@@ -45,7 +45,11 @@ void PlainReading::check_scalar_keywords(const Said& said) const {
     const bool exclusive = keyword == kExclusiveMinimum || keyword == kExclusiveMaximum;
     const bool is_bound = !exclusive || reader().exclusive_ != PlainReader::Exclusive::kBoolean;
     const bool is_mark = exclusive && reader().exclusive_ != PlainReader::Exclusive::kNumber;
-    require((is_bound && is_number(*said[keyword])) || (is_mark && is_boolean(*said[keyword])));
+    const bool is_number = is_bound && this->is_number(*said[keyword]);
+    require(is_number || (is_mark && is_boolean(*said[keyword])));
+    // It has to be one that can be held, though there may be no numbers here.
+    if (is_number) require(keyword != kMultipleOf || decimal(*said[keyword]) > Decimal());
+    if (is_number) decimal(*said[keyword]);
   }
   for (Keyword keyword : {kMinLength, kMaxLength}) {
     if (said[keyword]) count(*said[keyword]);
@@ -63,8 +67,6 @@ void PlainReading::add_scalars(const Said& said, Types types, Value& value) {
   }
   if ((types.kinds & PlainSchema::kNumber) != 0) {
     add_terminal(numbers(types, said), value);
-  } else {
-    require(!said[kMultipleOf]);
   }
   if ((types.kinds & PlainSchema::kString) != 0) {
     add_terminal(string(said), value);
@@ -128,7 +130,7 @@ Decimal PlainReading::decimal(JsonId number) const {
   auto found = Decimal::parse(document_.text(number));
   require(found.has_value());
   // Of others, where they stand decides what is wrong with them.
-  if (reader().numbers_ == NumberStyle::Spelling::kPlain)
+  if (reader().numbers_ == NumberStyle::Spelling::kPlain && refusals_ == nullptr)
     require(found->is_integer() ? found->whole.size() <= NumberSpelling::kMostWhole : doubles::is_printed(*found));
   return *std::move(found);
 }
@@ -196,7 +198,6 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
     }
   };
   if (said[kEnum]) {
-    require(!items(*said[kEnum]).empty());
     for (JsonId item : items(*said[kEnum])) add(item);
   } else {
     add(*said[kConst]);

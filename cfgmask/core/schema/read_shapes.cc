@@ -300,6 +300,19 @@ uint32_t PlainReading::string_condition(uint32_t terminal) {
   return schema_.add_key_condition({terminal, std::move(definition)});
 }
 
+// The strings of any of these terminals, as one.
+uint32_t PlainReading::any_string_of(const std::vector<uint32_t>& terminals) {
+  if (terminals.size() == 1) return terminals[0];
+  if (const auto either = schema_.strings_of_any(terminals, max_nesting_, properties_)) return *either;
+  std::string definition = "{\"anyOf\":[";
+  for (uint32_t terminal : terminals) {
+    if (terminal != terminals.front()) definition += ',';
+    definition += schema_.definition(terminal);
+  }
+  const auto found = ask_scalars(definition + "]}", PlainSchema::kString);
+  return found ? *found : schema_.listed({});
+}
+
 void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, const std::string& pointer,
                                   uint64_t depth) {
   const PlainValueId names = inner_now(schema, below(pointer, "propertyNames"), depth);
@@ -307,9 +320,7 @@ void PlainReading::restrict_names(JsonId schema, PlainSchema::Object& object, co
   if (strings == std::vector{PlainSchema::any_string()}) return;
   PlainSchema::Object allowed;
   if (!strings.empty()) {
-    const auto either = strings.size() == 1 ? strings[0] : schema_.strings_of_any(strings, max_nesting_, properties_);
-    require(either.has_value());
-    allowed.classes.push_back({{{string_condition(*either)}, {}}, PlainSchema::any()});
+    allowed.classes.push_back({{{string_condition(any_string_of(strings))}, {}}, PlainSchema::any()});
   }
   algebra_.restrict_keys(allowed, object);
 }

@@ -19,6 +19,7 @@ struct SchemaRefusal {
     kAnyOrder,             // the same in any order
     kTooManyAlternatives,  // of a combination
     kReferenceLoop,        // a set that is made of itself
+    kTooDeep,              // schemas for one value, in each other
     kIndentDepth,          // every value is nested too deep to be indented
     kUnsatisfiable,        // no value at all
   };

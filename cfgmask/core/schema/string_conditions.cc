@@ -55,8 +55,35 @@ std::optional<StringConditions::Strings> StringConditions::strings(const std::st
 
 StringConditions::Set StringConditions::read(const JsonDocument& document, JsonId schema) {
   require(document.kind(schema) == Json::kObject);
+  if (const auto choices = document.member(schema, "anyOf")) return any_of(document, *choices);
   const auto parts = document.member(schema, "allOf");
   return parts ? combined(document, *parts, document.member(schema, "not")) : described(document, schema);
+}
+
+StringConditions::Set StringConditions::any_of(const JsonDocument& document, JsonId choices) {
+  std::vector<Set> sets;
+  for (JsonId each : document.items(choices)) sets.push_back(read(document, each));
+  std::vector<std::string> listed;
+  for (const Set& set : sets) listed.insert(listed.end(), set.listed.begin(), set.listed.end());
+  const bool is_list =
+      std::ranges::all_of(sets, [](const Set& set) { return set.pattern.is_nothing && !set.possible; });
+  if (is_list) return exactly(std::move(listed));
+  const auto either = [&](bool widest) {
+    std::vector<Tree> trees;
+    for (const Set& set : sets) {
+      const Pattern& pattern = widest ? set.widest() : set.pattern;
+      if (!pattern.is_nothing) trees.push_back(tree(pattern));
+    }
+    if (!listed.empty()) trees.push_back(key_set(listed));
+    Pattern found;
+    found.is_nothing = trees.empty();
+    if (!trees.empty())
+      found.conditions.push_back({trees.size() == 1 ? trees[0] : data_.parts(RegexData::Kind::kAlternation, trees)});
+    return found;
+  };
+  Set found = of(either(false));
+  if (std::ranges::any_of(sets, [](const Set& set) { return set.possible.has_value(); })) found.possible = either(true);
+  return found;
 }
 
 StringConditions::Set StringConditions::combined(const JsonDocument& document, JsonId parts,

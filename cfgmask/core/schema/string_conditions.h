@@ -40,9 +40,8 @@ class StringConditions {
         is_lenient_(is_lenient) {}
 
   // The strings of a schema, as JSON text: `type`, `enum` and the keywords for strings, or such schemas under `allOf`
-  // and `not`. nullopt for a schema that this does not read. Throws LimitExceeded where it takes long to tell whether
-  // there are any.
-  // is_lenient: texts may or may not meet a pattern that is not read.
+  // and `not`, or `anyOf`. nullopt for a schema that this does not read. Throws LimitExceeded where it takes long to
+  // tell whether there are any. is_lenient: texts may or may not meet a pattern that is not read.
   std::optional<Strings> strings(const std::string& schema);
   // Whether a pattern is read.
   bool reads(std::string_view pattern);
@@ -85,6 +84,7 @@ class StringConditions {
 
   Set read(const JsonDocument& document, JsonId schema);
   Set combined(const JsonDocument& document, JsonId parts, std::optional<JsonId> hole);
+  Set any_of(const JsonDocument& document, JsonId choices);
   Set described(const JsonDocument& document, JsonId schema);
   Set found_in(std::string_view pattern);
   // The texts in which a pattern is found that is not plain; none if there are none.
