@@ -438,13 +438,16 @@ class Grammar(Generic[Value_co]):
             return Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
 
         ir = None
-        # What the short way has spent is spent.
+        # What one way has spent is spent.
         with session(limits):
-            plain = json_schema.plain_schema(schema, options=options, limits=limits, retrieve=documents)
-            if plain is None:
+            read = json_schema.read_schema(
+                schema, options=options, limits=limits, span=span_of(schema), retrieve=documents
+            )
+            if read is None:
                 ir = json_schema.lower_schema(
                     schema, options=options, span=span_of(schema), limits=limits, retrieve=documents
                 )
+        plain, known_notes = (None, None) if read is None else read
         # The caller may change the schema before somebody asks for the intermediate form, or pickles the grammar.
         kept = KeptSchema.of(schema)
 
@@ -461,6 +464,8 @@ class Grammar(Generic[Value_co]):
         def notes() -> tuple[Diagnostic, ...]:
             if ir is not None:
                 return ir.notes
+            if known_notes is not None:
+                return known_notes
             schema = kept.value
             return json_schema.schema_notes(
                 schema, options=options, span=span_of(schema), limits=limits, retrieve=again()

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cfgmask.json_schema.reading import read_schema
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
     from cfgmask.json_schema.forms import FORMS
     from cfgmask.json_schema.lower import attempt, lower_schema, schema_notes
@@ -26,6 +27,7 @@ __all__ = [
     "lower_schema",
     "plain_schema",
     "plain_schemas",
+    "read_schema",
     "schema_notes",
     "schema_part",
 ]
@@ -40,6 +42,7 @@ _MODULES = {
     "lower_schema": "lower",
     "plain_schema": "plain",
     "plain_schemas": "plain",
+    "read_schema": "reading",
     "schema_notes": "lower",
     "schema_part": "part",
 }

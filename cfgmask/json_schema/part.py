@@ -6,9 +6,9 @@ from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.ir import GrammarIR, Part
+from cfgmask.json_schema.reading import read_schema
 from cfgmask.json_schema.lower import lower_schema, schema_notes
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
-from cfgmask.json_schema.plain import plain_schema
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 
 
@@ -26,16 +26,19 @@ def schema_part(
     name    no other part or rule of the grammar begins with it
     span    where the text of the schema stands in a larger source
 
-    None also where something is wrong, which `lower_schema` tells. Raises LimitExceeded.
+    Raises GrammarError with every error, and LimitExceeded.
     """
-    plain = plain_schema(schema, options=options, limits=limits)
-    if plain is None:
+    read = read_schema(schema, options=options, limits=limits, span=span)
+    if read is None:
         return None
+    plain, known_notes = read
 
     def lower(prefix: str) -> GrammarIR:
         return lower_schema(schema, options=options, prefix=prefix, span=span, limits=limits)
 
     def notes() -> tuple[Diagnostic, ...]:
+        if known_notes is not None:
+            return known_notes
         return schema_notes(schema, options=options, span=span, limits=limits)
 
     return Part(name, plain, lower, notes, span)

@@ -92,7 +92,10 @@ def read_leniently(
     dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(dialect, options, limits, retrieve)
     found, refusals = _reader_with(dialect, options).read_leniently(document, answers, *_of_reading(limits))
-    return None if found is None else _core.PlainSchema(found, _layout(options)), refusals
+    if found is None:
+        return None, refusals
+    made = _core.PlainSchema(found, _layout(options))
+    return (made, refusals) if made.fits_layout(_regexes) else (None, [*refusals, (UNREAD, "")])
 
 
 UNREAD = 0

@@ -107,8 +107,7 @@ def test_crossed_patterns_of_keys(order: Any) -> None:
 def test_enums_that_share_integers() -> None:
     def read(numbers: list[int]) -> None:
         parts = [{"enum": [[n] for n in numbers[i:]]} for i in range(0, len(numbers), 50)]
-        with pytest.raises(cfgmask.GrammarError, match="more than"):
-            cfgmask.Grammar.from_json_schema({"anyOf": parts})
+        cfgmask.Grammar.from_json_schema({"anyOf": parts})
 
     integers = python_integers(1500)
     others = [n + i for i, n in enumerate(integers)]

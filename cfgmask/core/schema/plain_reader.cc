@@ -109,42 +109,27 @@ void PlainReading::refuse(SchemaRefusal::Kind kind, const std::string& name) {
 bool PlainReading::relax() {
   const std::vector<bool> written = schema_.written();
   bool found = false;
-  const auto refuse_at = [&](PlainValueId id, SchemaRefusal::Kind kind, const std::string& name) {
-    refuse(kind, name);
-    relax(id, kind);
-    found = true;
-  };
   for (const auto& [id, refusal] : algebra_.doubts()) {
-    if (written[id.value]) refuse_at(id, refusal.kind, refusal.pointer);
+    if (written[id.value]) refuse(refusal.kind, refusal.pointer);
   }
   DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth());
   for (PlainValueId id : items.doubtful()) {
     const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
-    if (written[id.value]) refuse_at(id, SchemaRefusal::Kind::kUniqueItems, place);
+    if (!written[id.value]) continue;
+    refuse(SchemaRefusal::Kind::kUniqueItems, place);
+    Value value = schema_.at(id);
+    PlainSchema::Array array = *value.array;
+    array.distinct = false;
+    value.array = std::make_shared<PlainSchema::Array>(std::move(array));
+    schema_.define(id, std::move(value));
+    found = true;
   }
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const PlainValueId id(i);
     if (!written[i] || !schema_.at(id).object) continue;
-    if (const auto kind = may_run_out(*schema_.at(id).object)) refuse_at(id, *kind, schema_.at(id).name);
+    if (const auto kind = may_run_out(*schema_.at(id).object)) refuse(*kind, schema_.at(id).name);
   }
   return found;
-}
-
-void PlainReading::relax(PlainValueId id, SchemaRefusal::Kind kind) {
-  Value value = schema_.at(id);
-  if (value.array) {
-    auto array = std::make_shared<PlainSchema::Array>(*value.array);
-    if (kind == SchemaRefusal::Kind::kUniqueItems) array->distinct = false;
-    value.array = std::move(array);
-  }
-  if (value.object) {
-    auto object = std::make_shared<PlainSchema::Object>(*value.object);
-    if (kind == SchemaRefusal::Kind::kMinProperties) object->minimum = 0;
-    if (kind == SchemaRefusal::Kind::kNegatedValues || kind == SchemaRefusal::Kind::kAnyOrder)
-      object->witnesses.clear();
-    value.object = std::move(object);
-  }
-  schema_.define(id, std::move(value));
 }
 
 void PlainReading::refuse_root() {

@@ -219,9 +219,8 @@ class PlainReading {
   // Throws NotPlain unless refusals are gathered.
   void refuse(SchemaRefusal::Kind kind, const std::string& name);
   void find_live();
-  // Refuses what cannot be enforced of live values, which allow it from then on. False if there was nothing.
+  // Refuses what cannot be enforced of live values. True if some allow equal items from then on.
   bool relax();
-  void relax(PlainValueId id, SchemaRefusal::Kind kind);
   // Tells of the innermost part that is needed and allows nothing.
   void refuse_root();
   bool has_common(PlainValueId a, PlainValueId b) const;

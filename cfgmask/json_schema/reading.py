@@ -16,9 +16,9 @@ from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.loops import Loop, loops
 from cfgmask.json_schema.nodes import Retriever
-from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.options import GuidedOptions, JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_problems
-from cfgmask.json_schema.plain import PlainSchema, read_leniently
+from cfgmask.json_schema.plain import PlainSchema, plain_schema, read_leniently
 from cfgmask.json_schema.problems import first_errors, ordered
 from cfgmask.json_schema.refusals import Refusals
 from cfgmask.json_schema.resolve import Schemas
@@ -33,6 +33,7 @@ from cfgmask.limits import Limits
 class Attempt:
     """What became of a schema.
 
+    options      with what the schema asks for
     plain        may be used only if there are no errors; None where it could not be made
     errors       all of them, without the places of the text
     relaxations  warnings of what is allowed that the schema does not allow
@@ -41,6 +42,7 @@ class Attempt:
     """
 
     document: Document
+    options: JsonSchemaOptions
     schemas: Schemas
     survey: Survey
     plain: PlainSchema | None
@@ -54,6 +56,32 @@ class Attempt:
             raise GrammarError(self.document.placed(first_errors(self.errors)))
         notes = [note for note in (*self.survey.notes, *self.relaxations) if note.pointer != GUIDANCE]
         return self.plain, tuple(self.document.placed(ordered(notes)))
+
+
+# What the core refuses and the lowering in Python may take.
+_LOWERED = frozenset(["schema-unique-items", "schema-unread", "schema-too-deep", "schema-too-many-alternatives"])
+
+
+def read_schema(
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions,
+    limits: Limits,
+    span: Span | None = None,
+    retrieve: Retriever | None = None,
+) -> tuple[PlainSchema, tuple[Diagnostic, ...] | None] | None:
+    """The schema as the core has it, and its notes, None where they are not known yet.
+
+    None where the lowering in Python has to take it. Raises GrammarError with every error, and LimitExceeded.
+    """
+    with session(limits):
+        plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve)
+        if plain is not None:
+            return plain, None
+        tried = attempt(schema, options=options, limits=limits, span=span, retrieve=retrieve)
+    if isinstance(tried.options, GuidedOptions) or any(d.code in _LOWERED for d in (*tried.errors, *tried.relaxations)):
+        return None
+    return tried.result()
 
 
 def attempt(
@@ -74,11 +102,11 @@ def attempt(
     no_schema = wrapped(document.value)
     if no_schema is not None:
         errors = [*document.problems, no_schema]
-        return Attempt(document, schemas, Survey(complete=False), None, errors, (), is_complete=False)
+        return Attempt(document, options, schemas, Survey(complete=False), None, errors, (), is_complete=False)
     found = surveyed(schemas, document, options)
     errors = [*document.problems, *misguided, *found.errors]
     if not found.complete:
-        return Attempt(document, schemas, found, None, errors, (), is_complete=False)
+        return Attempt(document, options, schemas, found, None, errors, (), is_complete=False)
     circles = list(loops(found.reached, schemas))
     errors += [loop.problem for loop in circles]
     relaxes = options.on_unsupported == "relax"
@@ -90,14 +118,14 @@ def attempt(
     except LimitExceeded:
         if not errors:
             raise
-        return Attempt(document, schemas, found, None, errors, (), is_complete=False)
+        return Attempt(document, options, schemas, found, None, errors, (), is_complete=False)
     cannot = list(Refusals(schemas, found.reached).told(told))
     if plain is None or not relaxes:
         # That nothing satisfies the schema may come of what is disregarded in it.
         errors += [d for d in (*refused, *cannot) if not errors or d.code != "schema-unsatisfiable"]
-        return Attempt(document, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes)
+        return Attempt(document, options, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes)
     relaxations = tuple(replace(refusal, severity="warning") for refusal in (*refused, *cannot))
-    return Attempt(document, schemas, found, plain, errors, relaxations, is_complete=True)
+    return Attempt(document, options, schemas, found, plain, errors, relaxations, is_complete=True)
 
 
 def surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
