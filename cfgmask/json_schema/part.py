@@ -6,9 +6,9 @@ from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.ir import GrammarIR, Part
-from cfgmask.json_schema.reading import read_schema
 from cfgmask.json_schema.lower import lower_schema, schema_notes
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.json_schema.reading import read_schema
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 
 

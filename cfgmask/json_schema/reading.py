@@ -123,7 +123,9 @@ def attempt(
     if plain is None or not relaxes:
         # That nothing satisfies the schema may come of what is disregarded in it.
         errors += [d for d in (*refused, *cannot) if not errors or d.code != "schema-unsatisfiable"]
-        return Attempt(document, options, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes)
+        return Attempt(
+            document, options, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes
+        )
     relaxations = tuple(replace(refusal, severity="warning") for refusal in (*refused, *cannot))
     return Attempt(document, options, schemas, found, plain, errors, relaxations, is_complete=True)
 
