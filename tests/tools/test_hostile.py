@@ -76,15 +76,8 @@ def test_structural_tags_that_are_too_deep() -> None:
             Grammar.from_structural_tag(tag)
 
 
-def test_limits_of_many_tools_say_what_met_them() -> None:
-    tools = [{"name": f"f{i}", "parameters": {"properties": {"a": {"type": "integer"}}}} for i in range(300)]
-    # Schemas that the core does not read are made of rules at once, and count together.
-    further = {"not": {"required": ["b"]}, "unevaluatedProperties": True}
-    unread = [{**tool, "parameters": {**TOOL["parameters"], **further}} for tool in tools]
+def test_limits_of_tools_say_what_met_them() -> None:
+    tool = {"name": "f0", "parameters": {"properties": {"a": {"type": "integer"}}}}
     for style in STYLES:
         with pytest.raises(LimitExceeded, match=r"max_nesting.*\(the schema at /1/parameters\)"):
-            Grammar.from_tools([tools[0], {"name": "f", "parameters": deep()}], style=style)
-        with pytest.raises(
-            LimitExceeded, match=r"max_rules.*\((the schema|[0-9]+ of the 300 schemas together, up to the one) at /"
-        ):
-            Grammar.from_tools(unread, style=style, limits=cfgmask.Limits(max_rules=5_000))
+            Grammar.from_tools([tool, {"name": "f", "parameters": deep()}], style=style)

@@ -71,16 +71,11 @@ def test_prompts_of_one_kind_share_it(prompt: str) -> None:
     assert _lowered("qwen_3", TOOLS, prompt="Something else." * 1000 + prompt)._outline is made._outline
 
 
-# The core reads no schema of arrays of arrays that must differ.
-DIFFERENT = {"type": "array", "uniqueItems": True, "items": {"type": "array"}}
-
-
 @pytest.mark.parametrize(
     ("name", "tool"),
     [
         (BY_NAME, TOOLS[0]),
         ("qwen_3", {"type": "custom", "name": "note"}),
-        ("qwen_3", {"name": "tide", "parameters": {"properties": {"a": DIFFERENT}}}),
         ("glm_4_5", {"name": "tide", "parameters": {"type": "object"}}),
     ],
 )
