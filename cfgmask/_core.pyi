@@ -491,6 +491,7 @@ class PlainLayout:
     indent          as in `JsonSchemaOptions`; the marks are then written as lines want it
     yaml            of `syntax` "yaml", which has neither marks nor `indent`
     canonical_strings  whether `escapes` are "canonical"
+    strings         what strings of JSON are written, if not all spellings are
     any_order       whether `property_order` is "any"
     """
 
@@ -505,6 +506,7 @@ class PlainLayout:
         indent: int | None,
         yaml: YamlLayout | None,
         canonical_strings: bool,
+        strings: PortableRegex | None,
         any_order: bool,
     ) -> None: ...
 
@@ -567,6 +569,29 @@ class SchemaForm:
         key_characters: PortableRegex | None,
     ) -> None: ...
 
+class Writable:
+    """Which values are left of a schema, since texts lack some bytes or escapes. For `cfgmask.json_schema` alone.
+
+    held           the bytes that there are
+    max_digits, plain_numbers  how numbers are written, as of `PlainLayout`
+    has_strings    whether there are any
+    arrays, objects  whether there are any, and how many items or keys one may have at most; None: any number
+    strings        the strings that can be written, as a schema in JSON; empty: all
+    is_written     tells whether a string that a schema lists can be written, or the name of a member (is_name)
+    """
+
+    def __init__(
+        self,
+        held: bytes,
+        max_digits: int | None,
+        plain_numbers: bool,
+        has_strings: bool,
+        arrays: tuple[bool, int | None],
+        objects: tuple[bool, int | None],
+        strings: str,
+        is_written: Callable[[str, bool], bool],
+    ) -> None: ...
+
 class PlainReader:
     """Reads plain JSON Schemas whose root is in one dialect. Immutable, for any thread.
 
@@ -597,7 +622,13 @@ class PlainReader:
         any_order: bool,
     ) -> None: ...
     def read(
-        self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int, max_search_steps: int
+        self,
+        document: JsonDocument,
+        answers: Any,
+        max_nesting: int,
+        max_rules: int,
+        max_search_steps: int,
+        writable: Writable | None,
     ) -> PlainReading | None:
         """The schema; None where it is not plain, or not certain to be a schema at all.
 
@@ -620,7 +651,13 @@ class PlainReader:
         with the place in the schema, also where an answer raises it, and what else the answers raise.
         """
     def read_leniently(
-        self, document: JsonDocument, answers: Any, max_nesting: int, max_rules: int, max_search_steps: int
+        self,
+        document: JsonDocument,
+        answers: Any,
+        max_nesting: int,
+        max_rules: int,
+        max_search_steps: int,
+        writable: Writable | None,
     ) -> tuple[PlainReading | None, list[tuple[int, str]]]:
         """The schema without what cannot be enforced, and that: numbers of `refusals.REFUSALS` and JSON Pointers.
 

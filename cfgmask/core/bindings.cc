@@ -1214,21 +1214,23 @@ class PlainAnswers {
 
 std::shared_ptr<PlainSchema> read_plain_schema(const PlainReader& reader, JsonDocument& document,
                                                const nb::object& answers, uint64_t max_nesting, uint64_t max_rules,
-                                               uint64_t max_search_steps) {
+                                               uint64_t max_search_steps, const Writable* writable) {
   PlainAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
-  return reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps});
+  return reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps}, nullptr, writable);
 }
 
 using PyRefusals = std::vector<std::pair<uint32_t, std::string>>;
 
 std::pair<std::shared_ptr<PlainSchema>, PyRefusals> read_leniently(const PlainReader& reader, JsonDocument& document,
                                                                    const nb::object& answers, uint64_t max_nesting,
-                                                                   uint64_t max_rules, uint64_t max_search_steps) {
+                                                                   uint64_t max_rules, uint64_t max_search_steps,
+                                                                   const Writable* writable) {
   PlainAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
   std::vector<SchemaRefusal> refusals;
-  auto found = reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps}, &refusals);
+  auto found =
+      reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps}, &refusals, writable);
   PyRefusals told;
   for (SchemaRefusal& refusal : refusals)
     told.emplace_back(static_cast<uint32_t>(refusal.kind), std::move(refusal.pointer));
@@ -1285,7 +1287,7 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
                       const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once,
                       std::optional<uint32_t> indent, std::shared_ptr<const YamlLayout> yaml, bool canonical_strings,
-                      bool any_order) {
+                      std::shared_ptr<const PortableRegex> strings, bool any_order) {
   if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
   new (self) PlainLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
                          {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
@@ -1295,6 +1297,7 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
                          indent,
                          std::move(yaml),
                          canonical_strings,
+                         std::move(strings),
                          any_order};
 }
 
@@ -1408,7 +1411,8 @@ void bind_plain_schema(nb::module_& m) {
           "strings"_a, "keys"_a, "numbers"_a, "most_of_key"_a, "most_of_written_key"_a, "indent"_a);
   nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
       .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
-           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "yaml"_a.none(), "canonical_strings"_a, "any_order"_a);
+           "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "yaml"_a.none(), "canonical_strings"_a,
+           "strings"_a.none(), "any_order"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
       .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
@@ -1421,6 +1425,28 @@ void bind_plain_schema(nb::module_& m) {
             return found;
           },
           docs::PlainSchema_regexes);
+  nb::class_<Writable>(m, "Writable", docs::Writable)
+      .def(
+          "__init__",
+          [](Writable* self, const nb::bytes& held, std::optional<uint32_t> max_digits, bool plain_numbers,
+             bool has_strings, std::pair<bool, std::optional<uint32_t>> arrays,
+             std::pair<bool, std::optional<uint32_t>> objects, std::string strings, const nb::callable& is_written) {
+            new (self) Writable();
+            self->held = ByteSet();
+            for (const char byte : view(held)) self->held.add(static_cast<uint8_t>(byte));
+            self->numbers = {max_digits.value_or(kUnbounded), spelling_of(plain_numbers)};
+            self->has_strings = has_strings;
+            self->has_arrays = arrays.first;
+            self->has_objects = objects.first;
+            self->most_items = arrays.second.value_or(kUnbounded);
+            self->most_keys = objects.second.value_or(kUnbounded);
+            self->strings = std::move(strings);
+            self->is_written = [is_written](const std::string& text, bool is_name) {
+              return in_python([&] { return nb::cast<bool>(is_written(text, is_name)); });
+            };
+          },
+          "held"_a, "max_digits"_a.none(), "plain_numbers"_a, "has_strings"_a, "arrays"_a, "objects"_a, "strings"_a,
+          "is_written"_a);
   nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
       .def(
           "__init__",
@@ -1439,9 +1465,9 @@ void bind_plain_schema(nb::module_& m) {
           "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
           "is_indented"_a, "yaml"_a.none(), "any_order"_a)
       .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, "max_search_steps"_a,
-           docs::PlainReader_read)
+           "writable"_a.none(), docs::PlainReader_read)
       .def("read_leniently", read_leniently, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a,
-           "max_search_steps"_a, docs::PlainReader_read_leniently)
+           "max_search_steps"_a, "writable"_a.none(), docs::PlainReader_read_leniently)
       .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
            "max_search_steps"_a, docs::PlainReader_read_all);
 }

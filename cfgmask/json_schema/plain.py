@@ -21,16 +21,17 @@ from cfgmask.json_schema.drafts import Draft, draft_of_uri
 from cfgmask.json_schema.formats import FORMATS, format_regex
 from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node, Retriever, declared_dialect
 from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
-from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
+from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions, allowed_escapes
 from cfgmask.json_schema.probe import Prober
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes
 from cfgmask.json_schema.scalars import NumberStyle, refusals_of_scalars, scalars
 from cfgmask.json_schema.session import current, session
-from cfgmask.json_schema.spelling import marks
+from cfgmask.json_schema.spelling import marks, strings_with
 from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.unknown_keywords import has_unknown_keywords
 from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.json_schema.wrapped import is_wrapped
+from cfgmask.json_schema.written import written
 from cfgmask.limits import Limits
 from cfgmask.regex.case_folding import Folding, alike
 from cfgmask.regex.dialects import DialectName
@@ -47,6 +48,7 @@ def plain_schema(
     options: JsonSchemaOptions,
     limits: Limits,
     retrieve: Retriever | None = None,
+    held: bytes | None = None,
 ) -> _core.PlainSchema | None:
     """The schema if it is plain, the options too, and nothing is wrong with it; arguments as those of `lower_schema`.
 
@@ -69,7 +71,9 @@ def plain_schema(
     dialect = None if declared is None else declared_dialect(declared, retrieve)
     dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(dialect, options, limits, retrieve)
-    found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits))
+    found = _reader_with(dialect, options).read(
+        document, answers, *_of_reading(limits), _writable(held, options)
+    )
     if found is None:
         return None
     made = _core.PlainSchema(found, _layout(options))
@@ -81,7 +85,12 @@ def _regexes() -> _core.RegexBuilder:
 
 
 def read_leniently(
-    schema: str, *, options: JsonSchemaOptions, limits: Limits, retrieve: Retriever | None
+    schema: str,
+    *,
+    options: JsonSchemaOptions,
+    limits: Limits,
+    retrieve: Retriever | None,
+    held: bytes | None,
 ) -> tuple[_core.PlainSchema | None, list[tuple[int, str]]]:
     """As `PlainReader.read_leniently`, of a schema as JSON text in which nothing is malformed."""
     document = _core.json_document(schema, limits.max_nesting)
@@ -91,11 +100,17 @@ def read_leniently(
     dialect = None if declared is None else declared_dialect(declared, retrieve)
     dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(dialect, options, limits, retrieve)
-    found, refusals = _reader_with(dialect, options).read_leniently(document, answers, *_of_reading(limits))
+    found, refusals = _reader_with(dialect, options).read_leniently(
+        document, answers, *_of_reading(limits), _writable(held, options)
+    )
     if found is None:
         return None, refusals
     made = _core.PlainSchema(found, _layout(options))
     return (made, refusals) if made.fits_layout(_regexes) else (None, [*refusals, (UNREAD, "")])
+
+
+def _writable(held: bytes | None, options: JsonSchemaOptions) -> _core.Writable | None:
+    return None if held is None and allowed_escapes(options) is None else written(held, options)
 
 
 UNREAD = 0
@@ -174,6 +189,7 @@ def _layout(options: JsonSchemaOptions) -> _core.PlainLayout:
         options.indent if options.syntax == "json" else None,
         _yaml(options),
         options.escapes == "canonical",
+        None if (allowed := allowed_escapes(options)) is None else _regex(strings_with(allowed)),
         options.property_order == "any",
     )
 

@@ -16,7 +16,7 @@ from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.loops import Loop, loops
 from cfgmask.json_schema.nodes import Retriever
-from cfgmask.json_schema.options import GuidedOptions, JsonSchemaOptions
+from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_problems
 from cfgmask.json_schema.plain import PlainSchema, plain_schema, read_leniently
 from cfgmask.json_schema.problems import first_errors, ordered
@@ -69,17 +69,20 @@ def read_schema(
     limits: Limits,
     span: Span | None = None,
     retrieve: Retriever | None = None,
+    held: bytes | None = None,
 ) -> tuple[PlainSchema, tuple[Diagnostic, ...] | None] | None:
     """The schema as the core has it, and its notes, None where they are not known yet.
+
+    held  the bytes that texts may consist of, ascending; None: any. Values that cannot be written in them are left out
 
     None where the lowering in Python has to take it. Raises GrammarError with every error, and LimitExceeded.
     """
     with session(limits):
-        plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve)
+        plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve, held=held)
         if plain is not None:
             return plain, None
-        tried = attempt(schema, options=options, limits=limits, span=span, retrieve=retrieve)
-    if isinstance(tried.options, GuidedOptions) or any(d.code in _LOWERED for d in (*tried.errors, *tried.relaxations)):
+        tried = attempt(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
+    if any(d.code in _LOWERED for d in (*tried.errors, *tried.relaxations)):
         return None
     return tried.result()
 
@@ -91,6 +94,7 @@ def attempt(
     limits: Limits,
     span: Span | None = None,
     retrieve: Retriever | None = None,
+    held: bytes | None = None,
 ) -> Attempt:
     """Read a schema, and tell of errors instead of raising them.
 
@@ -114,7 +118,7 @@ def attempt(
         with session(limits):
             refused = pattern_problems(found.reached, options, limits)
             text = json_text(document.value, _absent(found, circles, document))
-            plain, told = read_leniently(text, options=options, limits=limits, retrieve=retrieve)
+            plain, told = read_leniently(text, options=options, limits=limits, retrieve=retrieve, held=held)
     except LimitExceeded:
         if not errors:
             raise

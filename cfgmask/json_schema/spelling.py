@@ -106,11 +106,11 @@ def string(tree: RegexTree, options: JsonSchemaOptions) -> RegexTree:
     if options.escapes == "canonical":
         return replace(tree, escapes="canonical")
     allowed = allowed_escapes(options)
-    return tree if allowed is None else Intersection((tree, _strings_with(allowed)))
+    return tree if allowed is None else Intersection((tree, strings_with(allowed)))
 
 
 @cache
-def _strings_with(allowed: str) -> RegexTree:
+def strings_with(allowed: str) -> RegexTree:
     """All strings of JSON with no escapes but these."""
     escapes = [re.escape(letter) for letter in SHORT_ESCAPES if letter in allowed]
     if "U" in allowed:

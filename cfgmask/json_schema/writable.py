@@ -51,10 +51,10 @@ class Writable:
         self._held = frozenset(held)
         self._options = options
         self._is_json = options.syntax == "json"
-        self._texts = Repetition(ByteClass(tuple(_runs(sorted(self._held)))), 0, None)
+        self._texts = Repetition(ByteClass(tuple(runs(sorted(self._held)))), 0, None)
         self._style = NumberStyle.of(options)
         allowed = escapes_of(options)
-        characters = _characters(held, canonical=options.escapes == "canonical", pairs=self._is_json, allowed=allowed)
+        characters = characters(held, canonical=options.escapes == "canonical", pairs=self._is_json, allowed=allowed)
         self._strings = ANY_TEXT if characters == ANY_CHAR else Repetition(characters, 0, None)
         self._keys = ALL_KEYS if self._strings == ANY_TEXT else Keys(include=(key_pattern(self._strings),))
         self._most_items, self._most_keys = self._most(lexemes.OPEN_ARRAY), self._most(lexemes.OPEN_OBJECT)
@@ -182,7 +182,7 @@ _EMPTY_OBJECT = (lexemes.OPEN_OBJECT, lexemes.CLOSE_EMPTY_OBJECT)
 
 
 @lru_cache(maxsize=64)
-def _characters(held: bytes, *, canonical: bool, pairs: bool, allowed: str) -> RegexTree:
+def characters(held: bytes, *, canonical: bool, pairs: bool, allowed: str) -> RegexTree:
     """The characters that strings may have: those that are written as themselves, and as escapes.
 
     allowed  as `escapes_of`
@@ -212,7 +212,7 @@ def _beyond_ascii(has: frozenset[int]) -> list[tuple[int, int]]:
     tails = [low for low in range(0x40) if 0x80 | low in has]
     if not tails:
         return []
-    runs = _runs(tails)
+    runs = runs(tails)
     for lead in range(0xC2, 0xE0):
         if lead in has:
             found += [((lead & 0x1F) << 6 | a, (lead & 0x1F) << 6 | b) for a, b in runs]
@@ -233,8 +233,8 @@ def _escaped(has: frozenset[int], *, canonical: bool, pairs: bool) -> list[tuple
     if not digits:
         return []
     if canonical:
-        return _runs([c for c in (*range(8), 0xB, *range(0xE, 0x20)) if c >> 4 in digits and c & 15 in digits])
-    runs = _runs(digits)
+        return runs([c for c in (*range(8), 0xB, *range(0xE, 0x20)) if c >> 4 in digits and c & 15 in digits])
+    runs = runs(digits)
     found = [
         (base | low, base | high)
         for a in digits
@@ -250,7 +250,7 @@ def _escaped(has: frozenset[int], *, canonical: bool, pairs: bool) -> list[tuple
     return found
 
 
-def _runs(sorted_numbers: list[int]) -> list[tuple[int, int]]:
+def runs(sorted_numbers: list[int]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for number in sorted_numbers:
         if found and found[-1][1] == number - 1:

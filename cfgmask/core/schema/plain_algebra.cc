@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "regex/held_bytes.h"
 #include "schema/json_document.h"
 #include "schema/witnesses.h"
 
@@ -29,6 +30,9 @@ constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
 constexpr size_t kMaxQuestion = 20'000;
 constexpr uint32_t kMaxCountedItems = 1'000;
+// Of the search for what bytes write.
+constexpr uint64_t kMaxWrittenNesting = 200;
+constexpr uint64_t kMaxWrittenSteps = 200'000;
 
 template <class T>
 void add_new(std::vector<T>& list, const T& item) {
@@ -134,12 +138,123 @@ void PlainAlgebra::finish() {
   for (uint32_t id = 0; id < seen.size(); ++id) {
     if (seen[id]) join_numbers(PlainValueId(id));
   }
-  if (!annotates_) return;
-  std::vector<std::pair<PlainValueId, Value>> bare;
-  for (uint32_t id = 0; id < seen.size(); ++id) {
-    if (seen[id]) bare.emplace_back(id, without_annotations(PlainValueId(id)));
+  const auto define_each = [&](const auto& made_of) {
+    std::vector<std::pair<PlainValueId, Value>> made;
+    for (uint32_t id = 0; id < seen.size(); ++id) {
+      if (seen[id]) made.emplace_back(id, made_of(PlainValueId(id)));
+    }
+    for (auto& [id, value] : made) schema_.define(id, std::move(value));
+  };
+  if (annotates_) define_each([&](PlainValueId id) { return without_annotations(id); });
+  if (writable_ == nullptr) return;
+  if (!writable_->strings.empty()) written_strings_ = ask(writable_->strings, PlainSchema::kString);
+  regexes_ = std::make_unique<RegexStore>(kMaxWrittenNesting, kMaxWrittenSteps);
+  define_each([&](PlainValueId id) { return written(id); });
+}
+
+// ---- what can be written
+
+PlainAlgebra::Value PlainAlgebra::written(PlainValueId id) {
+  Parts found = parts_of(id);
+  std::vector<uint32_t> terminals;
+  for (uint32_t terminal : found.terminals) {
+    if (const auto left = written_scalars(terminal)) add_new(terminals, *left);
   }
-  for (auto& [id, value] : bare) schema_.define(id, std::move(value));
+  found.terminals = std::move(terminals);
+  const auto restrict = [&](auto& shapes) {
+    std::remove_reference_t<decltype(shapes)> left;
+    for (const auto& shape : shapes) {
+      if (auto made = PlainSchema::shared(written(*shape))) left.push_back(std::move(made));
+    }
+    shapes = std::move(left);
+  };
+  restrict(found.arrays);
+  restrict(found.objects);
+  return value_of(std::move(found), schema_.at(id).name);
+}
+
+std::optional<uint32_t> PlainAlgebra::written_scalars(uint32_t index) {
+  using Spelling = PlainSchema::Spelling;
+  const auto [at, is_new] = written_.try_emplace(index, std::nullopt);
+  if (!is_new) return at->second;
+  // A copy: what is added below moves the terminals.
+  const PlainSchema::Terminal terminal = schema_.terminal(index);
+  work(1);
+  std::optional<uint32_t> left = index;
+  if (terminal.kind == PlainSchema::kNumber) {
+    left = written_numbers(index);
+  } else if (terminal.spelling == Spelling::kWord) {
+    const auto has = [&](char c) { return writable_->held.has(static_cast<uint8_t>(c)); };
+    if (!std::ranges::all_of(terminal.name, has)) left = std::nullopt;
+  } else if (!writable_->has_strings) {
+    left = std::nullopt;
+  } else if (terminal.spelling == Spelling::kListed) {
+    std::vector<std::string> texts;
+    std::ranges::copy_if(terminal.listed, std::back_inserter(texts),
+                         [&](const std::string& text) { return writable_->is_written(text, false); });
+    left = schema_.some_listed(std::move(texts));
+  } else if (!writable_->strings.empty()) {
+    left = written_strings_ ? meet_terminals(index, *written_strings_) : std::nullopt;
+  }
+  return written_[index] = left;
+}
+
+std::optional<uint32_t> PlainAlgebra::written_numbers(uint32_t index) {
+  const PlainSchema::Terminal terminal = schema_.terminal(index);
+  HeldBytes held(*regexes_, writable_->held);
+  const auto is_written = [&](RegexId regex) { return !regexes_->is_empty(held.of(regex)); };
+  if (terminal.numbers == nullptr)
+    return is_written(schema_.outside(terminal).regex->in(*regexes_)) ? std::optional(index) : std::nullopt;
+  const auto* listed = terminal.numbers->listed();
+  if (listed == nullptr)
+    return is_written(terminal.numbers->regex(*regexes_, writable_->numbers)) ? std::optional(index) : std::nullopt;
+  std::vector<Decimal> values;
+  std::ranges::copy_if(*listed, std::back_inserter(values), [&](const Decimal& value) {
+    work(1);
+    return is_written(NumberSet::of({value}).regex(*regexes_, writable_->numbers));
+  });
+  return values.empty() ? std::nullopt : schema_.numbers(NumberSet::of(std::move(values)));
+}
+
+std::optional<PlainSchema::Array> PlainAlgebra::written(Array array) {
+  if (!writable_->has_arrays || writable_->most_items < array.minimum) return std::nullopt;
+  array.maximum = std::min(array.maximum, writable_->most_items);
+  if (array.prefix.size() > array.maximum) array.prefix.resize(array.maximum);
+  return array;
+}
+
+std::optional<PlainSchema::Object> PlainAlgebra::written(Object object) {
+  if (!writable_->has_objects) return std::nullopt;
+  if (writable_->most_keys < std::max<size_t>(object.minimum, object.n_required())) return std::nullopt;
+  object.maximum = std::min(object.maximum, writable_->most_keys);
+  for (Member& member : object.members) {
+    if (writable_->is_written(schema_.name_at(member.name), true)) continue;
+    if (member.required) return std::nullopt;
+    member.value = PlainSchema::never();
+  }
+  if (writable_->strings.empty()) return object;
+  if (!written_strings_) {
+    object.classes.clear();
+    object.others = std::nullopt;
+    return object;
+  }
+  const uint32_t condition = schema_.add_key_condition({*written_strings_, schema_.definition(*written_strings_)});
+  Object keys;
+  keys.classes.push_back({{{condition}, {}}, PlainSchema::any()});
+  for (KeyWitness& witness : object.witnesses) {
+    const auto found = both(witness.keys, {{condition}, {}});
+    if (!found) return std::nullopt;
+    witness.keys = *found;
+  }
+  Object found;
+  meet_keys(object, keys, found);
+  object.classes = std::move(found.classes);
+  object.others = found.others;
+  object.others_keys = std::move(found.others_keys);
+  name_besides(object);
+  sort_keys(object);
+  if (is_plainly_empty(object)) return std::nullopt;
+  return object;
 }
 
 void PlainAlgebra::doubt(PlainValueId id, SchemaRefusal::Kind kind, std::string place) {
@@ -187,6 +302,12 @@ void PlainAlgebra::sort_keys(PlainValueId id) {
   if (!before || !(before->has_classes() || std::ranges::any_of(before->witnesses, has_keys))) return;
   Value value = schema_.at(id);
   Object object = *value.object;
+  sort_keys(object);
+  value.object = std::make_shared<Object>(std::move(object));
+  schema_.define(id, std::move(value));
+}
+
+void PlainAlgebra::sort_keys(Object& object) {
   std::vector<uint32_t> names;
   for (const Member& member : object.members) names.push_back(member.name);
   std::vector<PlainSchema::KeyClass> classes = std::move(object.classes);
@@ -218,8 +339,6 @@ void PlainAlgebra::sort_keys(PlainValueId id) {
   }
   object.classes = std::move(classes);
   object.classes.insert(object.classes.end(), others.begin(), others.end());
-  value.object = std::make_shared<Object>(std::move(object));
-  schema_.define(id, std::move(value));
 }
 
 void PlainAlgebra::sort_by_witnesses(const Object& object, std::vector<PlainSchema::KeyClass>& kinds) {

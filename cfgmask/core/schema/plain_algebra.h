@@ -24,6 +24,7 @@
 #include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
 #include "schema/refusals.h"
+#include "schema/writable.h"
 #include "util/text_hash.h"
 
 namespace cfgmask {
@@ -64,12 +65,15 @@ class PlainAlgebra {
   using Spend = std::function<void(const PlainSchema::Value&)>;
 
   // max_work: how many members may be combined with others, all in all. annotates: whether values have annotations.
-  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work, bool annotates)
+  // writable: what values are left in the end; null: all.
+  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work, bool annotates,
+               const Writable* writable)
       : schema_(schema),
         keys_(keys),
         ask_(std::move(ask)),
         spend_(std::move(spend)),
         annotates_(annotates),
+        writable_(writable),
         max_work_(max_work) {}
 
   // What is read or worked out while this lives is at a place, which outlives it.
@@ -181,6 +185,7 @@ class PlainAlgebra {
   // Sorts keys without names by the witnesses that they may meet, and counts them. A class whose keys are all names of
   // members goes.
   void sort_keys(PlainValueId id);
+  void sort_keys(Object& object);
   void sort_by_witnesses(const Object& object, std::vector<PlainSchema::KeyClass>& kinds);
   // Numbers of several conditions are one terminal: beside each other, each would keep a remainder of its own.
   void join_numbers(PlainValueId id);
@@ -202,6 +207,12 @@ class PlainAlgebra {
   template <class Shape>
   void add_common(const std::vector<std::vector<std::shared_ptr<const Shape>>>& parts,
                   std::vector<std::shared_ptr<const Shape>>& found);
+  // What can be written of a finished set, and of its parts.
+  Value written(PlainValueId id);
+  std::optional<uint32_t> written_scalars(uint32_t terminal);
+  std::optional<uint32_t> written_numbers(uint32_t terminal);
+  std::optional<Array> written(Array array);
+  std::optional<Object> written(Object object);
   // A finished set without annotations: alternatives that only differed in them are one.
   Value without_annotations(PlainValueId id);
   Parts meet_all(const Terms& terms, const std::string& name);
@@ -269,6 +280,10 @@ class PlainAlgebra {
   Ask ask_;
   Spend spend_;
   bool annotates_;
+  const Writable* writable_;                                       // null: everything
+  std::optional<uint32_t> written_strings_;                        // a terminal
+  std::unique_ptr<RegexStore> regexes_;                            // that tells what can be written
+  std::unordered_map<uint32_t, std::optional<uint32_t>> written_;  // by terminal
   std::unordered_map<uint32_t, Pending> pending_;
   std::unordered_map<uint32_t, Terms> terms_of_;  // of combinations
   std::unordered_map<uint32_t, Choice> choices_;

@@ -209,7 +209,7 @@ void DeferredSchema::add_choice(uint32_t rule, const Symbols& before, ForkChoice
   const KeyRole role = choice.of == ForkChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;
   for (const auto& [are_strings, numbers, list] : numbered(std::move(texts))) {
     if (numbers.empty()) continue;
-    if (numbers.size() == 1 || !to_->has_choices) {
+    if (numbers.size() == 1 || !to_->has_choices || parts_.layout->strings != nullptr) {
       for (const uint32_t number : numbers) {
         Symbols taken = before;
         taken.push_back(string(choice.ways->text(number), role));

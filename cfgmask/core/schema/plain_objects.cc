@@ -179,7 +179,7 @@ void DeferredSchema::add_rules(uint32_t rule, const ObjectState state) {
   const uint32_t after = level(object, written + 1);
   const auto [first, last] = members_to_come(open, stretch, state.n_passed, written);
   const bool may_end = stretch.is_optional && written + n_others(open) >= open.bounds.minimum;
-  if (!to_->has_choices || tells_apart() || yaml_ != nullptr) {
+  if (!to_->has_choices || tells_apart() || yaml_ != nullptr || parts_.layout->strings != nullptr) {
     // A chain: each state with all keys that may come would be rules that grow with the square of their number.
     const auto& members = open.object->members;
     uint32_t next = first;

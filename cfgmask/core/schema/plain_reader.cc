@@ -29,7 +29,7 @@ auto PlainReading::placed(const Ask& ask, const Question&... question) const {
 }
 
 PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions,
-                           const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals)
+                           const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals, const Writable* writable)
     : document_(document),
       refusals_(refusals),
       annotates_(asks_for_the_rest(document)),
@@ -49,7 +49,8 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
       keys_(schema_, limits.max_nesting, limits.max_search_steps),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
-          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_) {
+          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_,
+          writable) {
   enter_root(reader);
 }
 
@@ -452,24 +453,24 @@ PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_p
 }
 
 std::shared_ptr<PlainSchema> PlainReader::read(JsonDocument& document, const PlainQuestions& questions,
-                                               const ReadingLimits& limits,
-                                               std::vector<SchemaRefusal>* refusals) const {
+                                               const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals,
+                                               const Writable* writable) const {
   try {
-    return read_once(document, questions, limits, refusals);
+    return read_once(document, questions, limits, refusals, writable);
   } catch (const PlainReading::NotAnnotated&) {
     // The document has those by now that it refers to.
-    return read_once(document, questions, limits, refusals);
+    return read_once(document, questions, limits, refusals, writable);
   }
 }
 
 std::shared_ptr<PlainSchema> PlainReader::read_once(JsonDocument& document, const PlainQuestions& questions,
-                                                    const ReadingLimits& limits,
-                                                    std::vector<SchemaRefusal>* refusals) const {
+                                                    const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals,
+                                                    const Writable* writable) const {
   if (refusals != nullptr) refusals->clear();
   std::optional<PlainReading> reading;
   const auto place = [&] { return reading ? reading->place() : ""; };
   try {
-    reading.emplace(*this, document, questions, limits, refusals);
+    reading.emplace(*this, document, questions, limits, refusals, writable);
     return reading->read();
   } catch (const PlainReading::NotPlain& refused) {
     if (refusals != nullptr) refusals->push_back({refused.kind, place()});

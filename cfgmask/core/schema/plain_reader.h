@@ -21,6 +21,7 @@
 #include "schema/plain_schema.h"
 #include "schema/refusals.h"
 #include "schema/string_conditions.h"
+#include "schema/writable.h"
 #include "util/limits.h"
 #include "util/text_hash.h"
 
@@ -83,15 +84,18 @@ class PlainReader {
   // Of a document whose root is in this dialect, to which the documents that it refers to are added. Null for a schema
   // that is not plain. Throws SchemaLimitExceeded (max_rules, max_search_steps), and what the answers throw. Linear.
   //
+  // writable: which values are left, or null.
   // refusals: gets what cannot be enforced, which the schema that is read then allows; null: that is not plain.
   std::shared_ptr<PlainSchema> read(JsonDocument& document, const PlainQuestions& questions,
-                                    const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals = nullptr) const;
+                                    const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals = nullptr,
+                                    const Writable* writable = nullptr) const;
 
  private:
   friend class PlainReading;
 
   std::shared_ptr<PlainSchema> read_once(JsonDocument& document, const PlainQuestions& questions,
-                                         const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals) const;
+                                         const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals,
+                                         const Writable* writable) const;
 
   TextMap<std::string, uint8_t> codes_;
   std::shared_ptr<KnownStrings> strings_;

@@ -38,7 +38,7 @@ class PlainReading {
 
   // All of these outlive the reading.
   PlainReading(const PlainReader& reader, JsonDocument& document, const PlainQuestions& questions,
-               const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals);
+               const ReadingLimits& limits, std::vector<SchemaRefusal>* refusals, const Writable* writable);
 
   // Thrown where a document that was retrieved asks for what others evaluated, which was not kept.
   struct NotAnnotated {};

@@ -221,7 +221,10 @@ RegexId DeferredSchema::listed(const std::vector<std::string>& texts) {
 
 // A JSON string with the escapes of the layout. Other regexes stay as they are.
 RegexId DeferredSchema::with_escapes(RegexId string) {
-  if (!parts_.layout->has_canonical_strings || regexes_->kind(string) != RegexKind::kJsonString) return string;
+  const PlainLayout& layout = *parts_.layout;
+  if (regexes_->kind(string) != RegexKind::kJsonString) return string;
+  if (layout.strings != nullptr) return regexes_->intersection({string, layout.strings->in(*regexes_)});
+  if (!layout.has_canonical_strings) return string;
   return regexes_->json_string(regexes_->json_body(string), JsonEscapes::kCanonical);
 }
 
@@ -296,8 +299,10 @@ RegexId DeferredSchema::json_regex_of(const PlainSchema::Terminal& terminal, boo
       return with_escapes(regexes_->json_string(schema_.text_regex(terminal, *regexes_), JsonEscapes::kAny));
     case PlainSchema::Spelling::kListed:
       if (distinct) return listed(terminal.listed);
-      return terminal.large ? terminal.large->regex(*regexes_, parts_.layout->has_canonical_strings)
-                            : fixed(terminal.listed);
+      // All of a long list have the escapes that any string may have.
+      return terminal.large && parts_.layout->strings == nullptr
+                 ? terminal.large->regex(*regexes_, parts_.layout->has_canonical_strings)
+                 : fixed(terminal.listed);
     case PlainSchema::Spelling::kNumbers: {
       if (terminal.large_numbers) return terminal.large_numbers->regex(*regexes_, parts_.layout->numbers);
       using Exponents = NumberSet::Exponents;

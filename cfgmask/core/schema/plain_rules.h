@@ -38,9 +38,10 @@ struct PlainLayout {
   bool ignore_once = false;
   // Spaces per level. With it, brackets, commas and colons are those of indented lines, and `marks` is not used.
   std::optional<uint32_t> indent = std::nullopt;
-  std::shared_ptr<const YamlLayout> yaml = nullptr;  // of YAML, which has neither `marks` nor `indent`; or null
-  bool has_canonical_strings = false;                // each string in the one spelling of RFC 8785
-  bool has_any_order = false;                        // of the keys of objects; else that of the schema
+  std::shared_ptr<const YamlLayout> yaml = nullptr;        // of YAML, which has neither `marks` nor `indent`; or null
+  bool has_canonical_strings = false;                      // each string in the one spelling of RFC 8785
+  std::shared_ptr<const PortableRegex> strings = nullptr;  // what strings of JSON are written; null: all
+  bool has_any_order = false;                              // of the keys of objects; else that of the schema
 };
 
 // A schema, and how it is written.
