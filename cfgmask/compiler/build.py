@@ -170,7 +170,7 @@ def _unwritable(ir: GrammarIR, vocabulary: _core.TokenTable) -> list[Part]:
     """
     if vocabulary.holds_every_byte:
         return []
-    return [part for part in parts_of(ir) if part.form is not None or not vocabulary.writes_json]
+    return [part for part in parts_of(ir) if part.form is not None]
 
 
 class _Build:

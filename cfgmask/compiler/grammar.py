@@ -329,7 +329,7 @@ class Grammar(Generic[Value_co]):
             if tokens.holds_every_byte:
                 return None
             given = {key: _given(key, value, limits, tokens) for key, value in handed_over.items()}
-            return parse(grammars=given, held=tokens.held_bytes)
+            return parse(grammars=given, held=tokens.held_bytes, lazy=True)
 
         core = lark.plain_grammar(text, start, limits)
         parted = cache(read)
@@ -478,6 +478,11 @@ class Grammar(Generic[Value_co]):
         @lru_cache(maxsize=1)
         def lower_for(held: bytes) -> GrammarIR:
             schema = kept.value
+            part = json_schema.schema_part(
+                schema, "", options=options, span=span_of(schema), limits=limits, retrieve=again(), held=held
+            )
+            if part is not None:
+                return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False)
             return json_schema.lower_schema(
                 schema, options=options, span=span_of(schema), limits=limits, retrieve=again(), held=held
             )

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
-from cfgmask.grammar.ir import GrammarIR, Part
+from cfgmask.errors import GrammarError
+from cfgmask.grammar.ir import GrammarIR, Part, Terminal
 from cfgmask.json_schema.lower import lower_schema, schema_notes
+from cfgmask.json_schema.nodes import Retriever
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.reading import read_schema
+from cfgmask.json_schema.written import other_bytes
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 
 
@@ -19,16 +22,26 @@ def schema_part(
     options: JsonSchemaOptions = DEFAULTS,
     span: Span | None = None,
     limits: Limits = DEFAULT_LIMITS,
-) -> Part | None:
+    retrieve: Retriever | None = None,
+    held: bytes | None = None,
+) -> Part | Terminal | None:
     """The part of a grammar that the schema is, if the core reads it; its rules are made as texts come to them.
 
     schema  not changed as long as the part is used
     name    no other part or rule of the grammar begins with it
     span    where the text of the schema stands in a larger source
+    held    the bytes that texts may consist of, ascending; None: any. Where no value can be written in them, the result
+            is a terminal of another byte
 
     Raises GrammarError with every error, and LimitExceeded.
     """
-    read = read_schema(schema, options=options, limits=limits, span=span)
+    try:
+        read = read_schema(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
+    except GrammarError as error:
+        if held is None or any(d.code != "schema-unsatisfiable" for d in error.diagnostics):
+            raise
+        # What no value satisfies at all was an error before.
+        return other_bytes(held)
     if read is None:
         return None
     plain, known_notes = read

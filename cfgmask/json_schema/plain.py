@@ -71,9 +71,7 @@ def plain_schema(
     dialect = None if declared is None else declared_dialect(declared, retrieve)
     dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(dialect, options, limits, retrieve)
-    found = _reader_with(dialect, options).read(
-        document, answers, *_of_reading(limits), _writable(held, options)
-    )
+    found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits), _writable(held, options))
     if found is None:
         return None
     made = _core.PlainSchema(found, _layout(options))

@@ -54,8 +54,8 @@ class Writable:
         self._texts = Repetition(ByteClass(tuple(runs(sorted(self._held)))), 0, None)
         self._style = NumberStyle.of(options)
         allowed = escapes_of(options)
-        characters = characters(held, canonical=options.escapes == "canonical", pairs=self._is_json, allowed=allowed)
-        self._strings = ANY_TEXT if characters == ANY_CHAR else Repetition(characters, 0, None)
+        possible = characters(held, canonical=options.escapes == "canonical", pairs=self._is_json, allowed=allowed)
+        self._strings = ANY_TEXT if possible == ANY_CHAR else Repetition(possible, 0, None)
         self._keys = ALL_KEYS if self._strings == ANY_TEXT else Keys(include=(key_pattern(self._strings),))
         self._most_items, self._most_keys = self._most(lexemes.OPEN_ARRAY), self._most(lexemes.OPEN_OBJECT)
 
@@ -212,15 +212,15 @@ def _beyond_ascii(has: frozenset[int]) -> list[tuple[int, int]]:
     tails = [low for low in range(0x40) if 0x80 | low in has]
     if not tails:
         return []
-    runs = runs(tails)
+    spans = runs(tails)
     for lead in range(0xC2, 0xE0):
         if lead in has:
-            found += [((lead & 0x1F) << 6 | a, (lead & 0x1F) << 6 | b) for a, b in runs]
+            found += [((lead & 0x1F) << 6 | a, (lead & 0x1F) << 6 | b) for a, b in spans]
     for lead in range(0xE0, 0xF0):
         for middle in tails if lead in has else ():
             base = (lead & 0xF) << 12 | middle << 6
             if base >= 0x800 and not 0xD800 <= base <= 0xDFFF:
-                found += [(base | a, base | b) for a, b in runs]
+                found += [(base | a, base | b) for a, b in spans]
     for lead in range(0xF0, 0xF5):
         if lead in has:
             found.append((max((lead & 7) << 18, 0x10000), min(((lead & 7) + 1) << 18, 0x110000) - 1))
@@ -234,7 +234,7 @@ def _escaped(has: frozenset[int], *, canonical: bool, pairs: bool) -> list[tuple
         return []
     if canonical:
         return runs([c for c in (*range(8), 0xB, *range(0xE, 0x20)) if c >> 4 in digits and c & 15 in digits])
-    runs = runs(digits)
+    spans = runs(digits)
     found = [
         (base | low, base | high)
         for a in digits
@@ -242,7 +242,7 @@ def _escaped(has: frozenset[int], *, canonical: bool, pairs: bool) -> list[tuple
         for c in digits
         for base in [a << 12 | b << 8 | c << 4]
         if not 0xD800 <= base <= 0xDFFF
-        for low, high in runs
+        for low, high in spans
     ]
     highs, lows = set(digits) & {8, 9, 10, 11}, set(digits) & {12, 13, 14, 15}
     if pairs and 0xD in digits and highs and lows:

@@ -37,6 +37,11 @@ def written(held: bytes | None, options: JsonSchemaOptions) -> _core.Writable:
     )
 
 
+def other_bytes(held: bytes) -> Terminal:
+    """What stands for values of which none can be written: a byte that is not held."""
+    return Terminal("other bytes", ByteClass(tuple((b, b) for b in range(256) if b not in held)))
+
+
 class _Spelled:
     def __init__(self, held: bytes, options: JsonSchemaOptions) -> None:
         self.held = held

@@ -110,7 +110,11 @@ class InnerGrammars:
         prefix = self._new_prefix(JSON_PREFIX)
         try:
             with inside(self._session):
-                part = schema_part(text, prefix, options=options, span=span, limits=limits) if self._lazy else None
+                part = None
+                if self._lazy:
+                    part = schema_part(text, prefix, options=options, span=span, limits=limits, held=self._held)
+                if isinstance(part, ir.Terminal):
+                    return part
                 if part is not None:
                     return replace(part, notes=lambda: tuple(_placed(note, block) for note in part.notes()))
                 lowered = lower_schema(text, options=options, prefix=prefix, span=span, limits=limits, held=self._held)
