@@ -251,6 +251,7 @@ def _escaped(has: frozenset[int], *, canonical: bool, pairs: bool) -> list[tuple
 
 
 def runs(sorted_numbers: list[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as ranges, the first and the last of each."""
     found: list[tuple[int, int]] = []
     for number in sorted_numbers:
         if found and found[-1][1] == number - 1:
