@@ -15,6 +15,7 @@ from cfgmask.grammar.regex_tree import (
     ANY_CHAR,
     ANY_TEXT,
     ByteClass,
+    CharClass,
     Intersection,
     JsonString,
     RegexTree,
@@ -182,7 +183,7 @@ _EMPTY_OBJECT = (lexemes.OPEN_OBJECT, lexemes.CLOSE_EMPTY_OBJECT)
 
 
 @lru_cache(maxsize=64)
-def characters(held: bytes, *, canonical: bool, pairs: bool, allowed: str) -> RegexTree:
+def characters(held: bytes, *, canonical: bool, pairs: bool, allowed: str) -> CharClass:
     """The characters that strings may have: those that are written as themselves, and as escapes.
 
     allowed  as `escapes_of`

@@ -86,8 +86,9 @@ class _Spelled:
     def is_written(self, value: str, is_name: bool) -> bool:
         """Whether a string that the schema lists, or the name of a member, can be written."""
         if self.is_json:
-            spelling = "canonical" if self._options.escapes == "canonical" else "literal"
-            return self._may_write(string(JsonString(text(value), spelling), self._options))
+            is_canonical = self._options.escapes == "canonical"
+            listed = JsonString(text(value), "canonical" if is_canonical else "literal")
+            return self._may_write(string(listed, self._options))
         if not is_name:
             return self._may_write(yaml_scalars.string(JsonString(text(value), "literal")))
         try:
