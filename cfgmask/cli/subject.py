@@ -65,13 +65,9 @@ def _read_schema(file: Path, options: dict[str, Any]) -> Subject:
         return Subject(cfgmask.Grammar.from_file(file, **options))
     span = Span(Source(str(file), text), 0, len(text))
     coverage = None
-    try:
-        tried = attempt(text, options=JsonSchemaOptions(**options), limits=limits, span=span)
-        coverage = coverage_of(tried)
-        return Subject(cfgmask.Grammar(tried.result(), str(file)), (), coverage)
-    except CfgmaskError as error:
-        problems = diagnostics_of(error)
-    # The rules of a schema that `compile` takes may be too many to be made all at once.
     with suppress(CfgmaskError):
-        return Subject(cfgmask.Grammar.from_json_schema(text, name=str(file), limits=limits, **options))
-    return Subject(None, problems, coverage)
+        coverage = coverage_of(attempt(text, options=JsonSchemaOptions(**options), limits=limits, span=span))
+    try:
+        return Subject(cfgmask.Grammar.from_json_schema(text, name=str(file), limits=limits, **options), (), coverage)
+    except CfgmaskError as error:
+        return Subject(None, diagnostics_of(error), coverage)

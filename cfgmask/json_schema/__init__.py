@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
     from cfgmask.json_schema.forms import FORMS
-    from cfgmask.json_schema.lower import attempt, lower_schema, schema_notes
+    from cfgmask.json_schema.lower import lower_schema, schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.part import schema_part
     from cfgmask.json_schema.plain import plain_schema, plain_schemas
-    from cfgmask.json_schema.reading import read_schema
+    from cfgmask.json_schema.reading import attempt, read_schema
 
 __all__ = [
     "FORMS",
@@ -36,7 +36,7 @@ _MODULES = {
     "Covered": "covered",
     "FORMS": "forms",
     "JsonSchemaOptions": "options",
-    "attempt": "lower",
+    "attempt": "reading",
     "coverage": "covered",
     "coverage_of": "covered",
     "lower_schema": "lower",

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
-from cfgmask.json_schema.lower import Attempt, attempt
 from cfgmask.json_schema.nodes import REFERENCES, Node, Retriever, keyword_note, subschema_places
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS, ordered
+from cfgmask.json_schema.reading import Attempt, attempt
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types
 from cfgmask.limits import Limits

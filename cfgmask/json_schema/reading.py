@@ -149,7 +149,14 @@ def surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -
 def _absent(found: Survey, circles: list[Loop], document: Document) -> frozenset[str]:
     """The places of what counts as absent where the core reads the schema."""
     wrong = [error.pointer for error in found.errors if error.pointer is not None]
-    return frozenset((GUIDANCE, *document.unread, *wrong, *(loop.reference for loop in circles)))
+    schemas = {node.pointer for node in found.reached}
+    unread = [_keyword_around(pointer, schemas) for pointer in document.unread]
+    return frozenset((GUIDANCE, *unread, *wrong, *(loop.reference for loop in circles)))
+
+
+def _keyword_around(pointer: str, schemas: Container[str]) -> str:
+    """The keyword that something is in, if it is in one of the schemas."""
+    return next((outer for outer in around(pointer) if outer and outer.rpartition("/")[0] in schemas), pointer)
 
 
 def json_text(value: JsonValue, absent: Container[str] = ()) -> str:
