@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cfgmask.compiler.explanation import Explanation
 from cfgmask.compiler.observation import MaskEvent
 from cfgmask.diagnostics import Source
+from cfgmask.grammar.ir import EndlessKind, HoldsKind
 from cfgmask.grammar.regex_tree import RegexTree
 from cfgmask.lark import nodes
 from cfgmask.regex.parser import PatternData
@@ -99,6 +100,9 @@ class RegexBuilder:
 
 class PortableRegex:
     """A regex that any builder can make nodes of, without Python. Immutable, for any thread; see `portable_regex`."""
+
+def regex_as_tree(tree: RegexTree, max_nesting: int) -> RegexTree:
+    """The regex of a tree as the core has it, simplified, as a tree again. For tests."""
 
 def portable_regex(tree: RegexTree, max_nesting: int) -> PortableRegex:
     """The regex of a tree of `cfgmask.grammar.regex_tree`. Linear in the tree's objects.
@@ -519,6 +523,43 @@ class PlainSchema:
 
         Linear; but patterns of keys are asked about in `regexes`, which is called for them alone.
         """
+    def rules(
+        self, form: SchemaForm | None, n_tokens: int, limits: dict[str, int], max_nonterminals: int
+    ) -> tuple[
+        tuple[list[tuple[str, RegexTree]], bool],
+        list[tuple[str, RegexTree, bool, bool, EndlessKind, bool, tuple[int, int | None]] | None],
+        list[tuple[int, int, int | None]],
+        list[
+            tuple[
+                list[str],
+                int,
+                int | None,
+                bool,
+                HoldsKind,
+                tuple[int, int | None],
+                tuple[tuple[str | None, int | None, int | None], ...],
+            ]
+        ],
+        list[tuple[int | None, list[list[int]] | None]],
+        bool,
+    ]:
+        """The rules that the schema becomes, those first that are nearest to the start, for those who look at them.
+
+        form      in which the outermost object is written, and how many tokens that has; None: it is JSON
+        max_nonterminals  where there are so many, others get no rules any more: they are the frontier
+        returns   what may stand between lexemes, as names and regexes, and whether only once in a gap; the terminals,
+                  as (name, regex, may be empty, distinct, endless, closes_set, step); the repeats, as (symbol, minimum,
+                  maximum); sets, as the fields of `SetBounds`; and for each nonterminal, of which 0 is the start, its
+                  set and its alternatives, None for one of the frontier; and whether there is no frontier
+        A symbol is a number: its kind in the bits from the 29th on (a terminal 0, a nonterminal 1, a token 2, a repeat
+        3) and its place in the list in those below. Errors: LimitExceeded.
+        """
+    @property
+    def nests_too_deep(self) -> bool:
+        """Whether indented lines leave out values that the schema allows: those with too many brackets."""
+    @property
+    def has_keys_without_names(self) -> bool:
+        """Whether some object may have keys that are no names of members."""
     def in_form(self, form: SchemaForm, regexes: Callable[[], RegexBuilder]) -> tuple[list[str], bool] | None:
         """The names of members that not every form can write, and whether the outermost object may have no members.
 

@@ -455,21 +455,21 @@ class Grammar(Generic[Value_co]):
             """The documents as they were."""
             return None if documents is None else Documents(None, documents.kept)
 
-        def lower() -> GrammarIR:
-            schema = kept.value
-            return json_schema.lower_schema(
-                schema, options=options, span=span_of(schema), limits=limits, retrieve=again()
-            )
-
         def notes() -> tuple[Diagnostic, ...]:
             if ir is not None:
                 return ir.notes
             if known_notes is not None:
                 return known_notes
+            assert plain is not None
             schema = kept.value
             return json_schema.schema_notes(
-                schema, options=options, span=span_of(schema), limits=limits, retrieve=again()
+                schema, plain, options=options, span=span_of(schema), limits=limits, retrieve=again()
             )
+
+        def rules() -> GrammarIR:
+            assert plain is not None
+            made = json_schema.core_grammar(plain, span=span_of(kept.value), limits=limits)
+            return replace(made, notes=notes())
 
         def arguments() -> dict[str, Any]:
             kept_documents = None if documents is None else documents.kept
@@ -492,7 +492,7 @@ class Grammar(Generic[Value_co]):
                 return None
             return lower_for(tokens.held_bytes)
 
-        made = cls(lower if ir is None else ir, name, plain)
+        made = cls(rules if ir is None else ir, name, plain)
         made._notes = notes
         made._written = written
         made._reading = partial(_json_reading, options.syntax)

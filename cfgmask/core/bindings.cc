@@ -39,6 +39,7 @@
 #include "bindings/plain_lark.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
+#include "bindings/schema_rules.h"
 #include "bindings/token_methods.h"
 #include "bindings/tree_maker.h"
 #include "grammar/grammar_form.h"
@@ -58,6 +59,7 @@
 #include "schema/pattern_trees.h"
 #include "schema/plain_reader.h"
 #include "schema/plain_rules.h"
+#include "schema/reached_values.h"
 #include "schema/schema_form.h"
 #include "schema/yaml_layout.h"
 #include "vocab/vocabulary.h"
@@ -1394,6 +1396,7 @@ void bind_plain_schema(nb::module_& m) {
           "name"_a, docs::KnownStrings_format);
   nb::class_<JsonDocument>(m, "JsonDocument", docs::JsonDocument)
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
+  m.def("regex_as_tree", regex_as_tree, "tree"_a, "max_nesting"_a, docs::regex_as_tree);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
   nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading);
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
@@ -1415,6 +1418,24 @@ void bind_plain_schema(nb::module_& m) {
            "strings"_a.none(), "any_order"_a);
   nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
       .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
+      .def(
+          "rules",
+          [](std::shared_ptr<PlainSchemaParts> self, std::shared_ptr<SchemaForm> form, uint32_t n_tokens,
+             const nb::dict& limits, uint64_t max_nonterminals) {
+            return schema_rules(std::move(self), std::move(form), n_tokens, parse_limits(limits), max_nonterminals);
+          },
+          "form"_a.none(), "n_tokens"_a, "limits"_a, "max_nonterminals"_a, docs::PlainSchema_rules)
+      .def_prop_ro(
+          "nests_too_deep",
+          [](const PlainSchemaParts& self) {
+            const bool has_lines = self.layout->indent || self.layout->yaml;
+            return has_lines && ReachedValues(*self.schema).nest_deeper(IndentedSchema::kMaxDepth);
+          },
+          docs::PlainSchema_nests_too_deep)
+      .def_prop_ro(
+          "has_keys_without_names",
+          [](const PlainSchemaParts& self) { return ReachedValues(*self.schema).have_keys_without_names(); },
+          docs::PlainSchema_has_keys_without_names)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
       .def("fits_layout", fits_layout, "regexes"_a, docs::PlainSchema_fits_layout)
       .def_prop_ro(

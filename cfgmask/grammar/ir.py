@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 LineRole: TypeAlias = Literal["", "newline", "open", "close"]
 """What a lexeme does to indentation: it begins a line, or opens or closes brackets, in which lines do not count."""
 
+EndlessKind: TypeAlias = Literal["", "keys", "items"]
+"""See `Terminal`."""
+
+HoldsKind: TypeAlias = Literal["values", "array", "distinct array", "object", "item", "list", "members", "again"]
+"""See `SetBounds`."""
+
 _INNER_PREFIX = re.compile(r"^(?:%lark#[0-9]+|@[\w-]+):")
 
 
@@ -84,7 +90,7 @@ class Terminal:
     regex: RegexTree
     priority: int = 0
     distinct: bool = False
-    endless: Literal["", "keys", "items"] = ""
+    endless: EndlessKind = ""
     closes_set: bool = False
     step: Step = NO_STEP
     lazy: bool = False
@@ -128,7 +134,7 @@ class SetBounds:
     minimum: int = 0
     maximum: int | None = None
     endless: bool = False
-    holds: Literal["values", "array", "distinct array", "object", "item", "list", "members", "again"] = "values"
+    holds: HoldsKind = "values"
     step: Step = NO_STEP
     members: tuple[tuple[str | None, int | None, int | None], ...] = ()
 

@@ -199,6 +199,25 @@ class Multiples:
                 words += divmod(step, 2**32)[::-1]
         return words
 
+    @classmethod
+    def of_words(cls, words: list[int]) -> Multiples:
+        """The way back from `words`."""
+        none = 2**32 - 1
+
+        def number(at: int) -> int:
+            return words[at] | words[at + 1] << 32
+
+        places, most_digits = words[:2]
+        cases = []
+        at = 2
+        while at < len(words):
+            step, most_places, finer, n_without = number(at), words[at + 2], bool(words[at + 3]), words[at + 4]
+            at += 5
+            without = tuple(number(at + 2 * i) for i in range(n_without))
+            at += 2 * n_without
+            cases.append(MultiplesCase(step, without, None if most_places == none else most_places, finer))
+        return cls(places, tuple(cases), None if most_digits == none else most_digits)
+
 
 @dataclass(frozen=True)
 class Substring:

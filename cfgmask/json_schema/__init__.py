@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cfgmask.json_schema.core_rules import core_grammar
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
     from cfgmask.json_schema.forms import FORMS
-    from cfgmask.json_schema.lower import lower_schema, schema_notes
+    from cfgmask.json_schema.lower import lower_schema
+    from cfgmask.json_schema.notes import schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.part import schema_part
     from cfgmask.json_schema.plain import plain_schema, plain_schemas
@@ -22,6 +24,7 @@ __all__ = [
     "Covered",
     "JsonSchemaOptions",
     "attempt",
+    "core_grammar",
     "coverage",
     "coverage_of",
     "lower_schema",
@@ -37,13 +40,14 @@ _MODULES = {
     "FORMS": "forms",
     "JsonSchemaOptions": "options",
     "attempt": "reading",
+    "core_grammar": "core_rules",
     "coverage": "covered",
     "coverage_of": "covered",
     "lower_schema": "lower",
     "plain_schema": "plain",
     "plain_schemas": "plain",
     "read_schema": "reading",
-    "schema_notes": "lower",
+    "schema_notes": "notes",
     "schema_part": "part",
 }
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from cfgmask.diagnostics import Diagnostic
+
 _BAR = "\N{FULLWIDTH VERTICAL LINE}DSML\N{FULLWIDTH VERTICAL LINE}"
 _M3 = "]<]minimax[>["
 
@@ -60,6 +62,11 @@ class Form:
     def type_name(self, kind: str) -> str:
         """How a key names a type of JSON."""
         return dict(self.types).get(kind, kind)
+
+    @property
+    def ends_with_key(self) -> bool:
+        """Whether a value ends with its key, so that only keys with names can be written."""
+        return "$key" in self.end
 
     def stop(self, end: str) -> str:
         """What strings that end so do not hold: the end, or the first marker of it."""
@@ -151,6 +158,13 @@ FORMS: dict[str, Form] = {
     ),
 }
 """By their names, which are those that xgrammar has for the `style` of a schema where it has the form."""
+
+
+def keys_without_names() -> Diagnostic:
+    """The note that such keys are left out."""
+    message = "only keys with a name can be written in this form, which ends a value with its key"
+    return Diagnostic("schema-form-key", message, pointer="", severity="note")
+
 
 PYTHON_LITERAL = replace(FORMS["python"], strings="literal", words="python", any_value=True)
 """Literals of Python as they stand in source text: in constructor calls, which `cfgmask.types.call` writes."""

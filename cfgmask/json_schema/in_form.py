@@ -43,7 +43,7 @@ from cfgmask.grammar.regex_tree import (
 )
 from cfgmask.grammar.white_space import ANY_SPACE
 from cfgmask.json_schema import lexemes
-from cfgmask.json_schema.forms import FORMS, Form
+from cfgmask.json_schema.forms import FORMS, Form, keys_without_names
 from cfgmask.json_schema.indent import closed_brackets
 from cfgmask.json_schema.python_string import python_string
 from cfgmask.regex import parse_regex
@@ -351,12 +351,11 @@ class _Writer:
 
     def _end_of(self, key: Terminal) -> str | None:
         """What ends the value of a key; None where the key cannot be written."""
-        if "$key" not in self._form.end:
+        if not self._form.ends_with_key:
             return self._form.end
         name = _name_of(key)
         if name is None:
-            message = "only keys with a name can be written in this form, which ends a value with its key"
-            self.notes[Diagnostic("schema-form-key", message, pointer="", severity="note")] = None
+            self.notes[keys_without_names()] = None
             return None
         return self._form.end.replace("$key", name)
 

@@ -31,15 +31,16 @@ from cfgmask.json_schema.lowering import Lowering
 from cfgmask.json_schema.nodes import Node, Retriever
 from cfgmask.json_schema.normal_form import Conjunction
 from cfgmask.json_schema.normalise import Normaliser
+from cfgmask.json_schema.notes import shown
 from cfgmask.json_schema.options import DEFAULTS, GuidedOptions, JsonSchemaOptions
 from cfgmask.json_schema.problems import first_errors, ordered, placed
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.rules import RuleSet
 from cfgmask.json_schema.session import session
 from cfgmask.json_schema.spelling import spelled
-from cfgmask.json_schema.survey import Survey, survey
+from cfgmask.json_schema.survey import Survey, surveyed
 from cfgmask.json_schema.told_apart import told_apart
-from cfgmask.json_schema.values import Document, around, read_object, read_text
+from cfgmask.json_schema.values import Document, read_object, read_text
 from cfgmask.json_schema.wrapped import wrapped
 from cfgmask.json_schema.writable import Writable
 from cfgmask.json_schema.yaml_blocks import in_blocks
@@ -94,30 +95,6 @@ def lower_schema(
     return tried.result()
 
 
-def schema_notes(
-    schema: dict[str, Any] | list[Any] | bool | str,
-    *,
-    options: JsonSchemaOptions,
-    span: Span | None,
-    limits: Limits,
-    retrieve: Retriever | None = None,
-) -> tuple[Diagnostic, ...]:
-    """The notes of `lower_schema` on a schema that has no errors and is not relaxed, without its rules. Linear.
-
-    With lines the rules are made after all: they tell whether values may be nested too deep. Raises LimitExceeded.
-    """
-    if options.indent is not None or options.syntax == "yaml":
-        return lower_schema(schema, options=options, span=span, limits=limits, retrieve=retrieve).notes
-    document = read_text(schema, span, limits) if isinstance(schema, str) else read_object(schema, limits)
-    options, _ = guided(document.value, options)
-    found = _surveyed(Schemas(document.value, limits, retrieve), document, options)
-    return tuple(document.placed(ordered(_shown(found.notes))))
-
-
-def _shown(notes: list[Diagnostic]) -> list[Diagnostic]:
-    return [note for note in notes if note.pointer != GUIDANCE]
-
-
 @dataclass(frozen=True)
 class Attempt:
     """What became of a schema.
@@ -144,7 +121,7 @@ class Attempt:
         """The grammar with its notes. Raises GrammarError with every error, placed in the text."""
         if self.grammar is None or self.errors:
             raise GrammarError(self.document.placed(first_errors(self.errors)))
-        notes = _shown([*self.survey.notes, *self.relaxations])
+        notes = shown([*self.survey.notes, *self.relaxations])
         return replace(self.grammar, notes=tuple(self.document.placed(ordered(notes))))
 
 
@@ -174,7 +151,7 @@ def attempt(
     no_schema = wrapped(document.value)
     if no_schema is not None:
         return Attempt(document, schemas, Survey(complete=False), None, [*document.problems, no_schema], False)
-    found = _surveyed(schemas, document, options)
+    found = surveyed(schemas, document, options)
     errors = [*document.problems, *misguided, *found.errors]
     grammar, is_complete = None, found.complete
     if found.complete:
@@ -193,18 +170,6 @@ def attempt(
                 raise
             is_complete = False
     return Attempt(document, schemas, found, grammar, errors, is_complete)
-
-
-def _surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
-    """What the survey finds beside the problems of reading; what it finds wrong is disregarded from then on."""
-    schemas.disregard(document.unread)
-    found = survey(schemas, options)
-    # The value of a keyword that holds something unread is no worse than that.
-    known = {outer for pointer in document.unread for outer in around(pointer) if outer}
-    found.errors = [error for error in found.errors if error.pointer not in known]
-    schemas.disregard(error.pointer for error in found.errors if error.pointer is not None)
-    schemas.disregard(found.idle)
-    return found
 
 
 def _lowered(

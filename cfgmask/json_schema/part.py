@@ -7,8 +7,9 @@ from typing import Any
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR, Part, Terminal
-from cfgmask.json_schema.lower import lower_schema, schema_notes
+from cfgmask.json_schema.core_rules import core_grammar
 from cfgmask.json_schema.nodes import Retriever
+from cfgmask.json_schema.notes import schema_notes
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.reading import read_schema
 from cfgmask.json_schema.written import other_bytes
@@ -47,11 +48,11 @@ def schema_part(
     plain, known_notes = read
 
     def lower(prefix: str) -> GrammarIR:
-        return lower_schema(schema, options=options, prefix=prefix, span=span, limits=limits)
+        return core_grammar(plain, prefix=prefix, span=span, limits=limits)
 
     def notes() -> tuple[Diagnostic, ...]:
         if known_notes is not None:
             return known_notes
-        return schema_notes(schema, options=options, span=span, limits=limits)
+        return schema_notes(schema, plain, options=options, span=span, limits=limits, retrieve=retrieve)
 
     return Part(name, plain, lower, notes, span)

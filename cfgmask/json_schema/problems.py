@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import LimitExceeded
 
+# Of brackets in each other, where lines are indented; as in the core.
+MAX_DEPTH = 32
 MAX_PROBLEMS = 100
 """How many errors are reported: enough for people, and a bound on what a file full of them costs."""
 
@@ -38,3 +40,9 @@ _SEVERITIES = ("error", "warning", "note")
 def _place(diagnostic: Diagnostic) -> tuple[int, str, str, int, str]:
     start = -1 if diagnostic.span is None else diagnostic.span.start
     return _SEVERITIES.index(diagnostic.severity), diagnostic.pointer or "", diagnostic.code, start, diagnostic.message
+
+
+def too_deep() -> Diagnostic:
+    """The note that not all values can be written in indented lines."""
+    message = f"values are nested at most {MAX_DEPTH} deep where lines are indented"
+    return Diagnostic("schema-indent-depth", message, pointer="", severity="note")

@@ -19,11 +19,11 @@ from cfgmask.json_schema.nodes import Retriever
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_problems
 from cfgmask.json_schema.plain import PlainSchema, plain_schema, read_leniently
-from cfgmask.json_schema.problems import first_errors, ordered
+from cfgmask.json_schema.problems import first_errors, ordered, too_deep
 from cfgmask.json_schema.refusals import Refusals
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.session import session
-from cfgmask.json_schema.survey import Survey, survey
+from cfgmask.json_schema.survey import Survey, surveyed
 from cfgmask.json_schema.values import Document, JsonValue, around, escape, plain_decimal, read_object, read_text
 from cfgmask.json_schema.wrapped import wrapped
 from cfgmask.limits import Limits
@@ -55,6 +55,8 @@ class Attempt:
         if self.plain is None or self.errors:
             raise GrammarError(self.document.placed(first_errors(self.errors)))
         notes = [note for note in (*self.survey.notes, *self.relaxations) if note.pointer != GUIDANCE]
+        if self.plain.nests_too_deep:
+            notes.append(too_deep())
         return self.plain, tuple(self.document.placed(ordered(notes)))
 
 
@@ -132,18 +134,6 @@ def attempt(
         )
     relaxations = tuple(replace(refusal, severity="warning") for refusal in (*refused, *cannot))
     return Attempt(document, options, schemas, found, plain, errors, relaxations, is_complete=True)
-
-
-def surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
-    """What the survey finds beside the problems of reading; what it finds wrong is disregarded from then on."""
-    schemas.disregard(document.unread)
-    found = survey(schemas, options)
-    # The value of a keyword that holds something unread is no worse than that.
-    known = {outer for pointer in document.unread for outer in around(pointer) if outer}
-    found.errors = [error for error in found.errors if error.pointer not in known]
-    schemas.disregard(error.pointer for error in found.errors if error.pointer is not None)
-    schemas.disregard(found.idle)
-    return found
 
 
 def _absent(found: Survey, circles: list[Loop], document: Document) -> frozenset[str]:

@@ -58,6 +58,11 @@ class Session:
             raise LimitExceeded("max_search_steps", self.limits.max_search_steps)
         return self._algebra
 
+    @property
+    def steps_left(self) -> int:
+        """How many steps may still be spent."""
+        return max(self.limits.max_rules - self._spent, 0) // RULES_PER_STEP
+
     def spend(self, steps: int) -> None:
         """Count so many members that were combined with others. Raises LimitExceeded(max_rules).
 

@@ -22,7 +22,7 @@ from cfgmask.json_schema.nodes import REFERENCES, Node, keyword_note, quoted, su
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS
 from cfgmask.json_schema.resolve import Schemas
-from cfgmask.json_schema.values import JsonValue, Number, is_number, kind, magnitude, plain_decimal
+from cfgmask.json_schema.values import Document, JsonValue, Number, around, is_number, kind, magnitude, plain_decimal
 from cfgmask.suggest import closest, question
 
 TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
@@ -58,6 +58,18 @@ def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
                 todo.append(reached)
         found.complete = len(found.errors) <= MAX_PROBLEMS
     found.notes += schemas.notes
+    return found
+
+
+def surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:
+    """What the survey finds beside the problems of reading; what it finds wrong is disregarded from then on."""
+    schemas.disregard(document.unread)
+    found = survey(schemas, options)
+    # The value of a keyword that holds something unread is no worse than that.
+    known = {outer for pointer in document.unread for outer in around(pointer) if outer}
+    found.errors = [error for error in found.errors if error.pointer not in known]
+    schemas.disregard(error.pointer for error in found.errors if error.pointer is not None)
+    schemas.disregard(found.idle)
     return found
 
 

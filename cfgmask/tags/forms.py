@@ -12,6 +12,7 @@ from cfgmask.grammar.ir import GrammarIR, Part, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
 from cfgmask.json_schema import lower_schema
 from cfgmask.json_schema.core_forms import CoreForm, PlainSchema, core_form, may_be_empty_in
+from cfgmask.json_schema.forms import keys_without_names
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.limits import Limits
 from cfgmask.tags.excluded import without_texts
@@ -79,8 +80,8 @@ class ReadSchemas:
         schema = self.schemas[number]
         if schema is None:
             return None
-        about = _Lowered(node, limits, ids)
         form, tokens = form_in(self.form, ids)
+        about = _About(node, schema, form, tokens, self.may_be_empty[number], limits, ids)
         source = about.source if self.form == "json" else None
         return Part(name, schema, about, about.notes, None, source, form, tokens, self.may_be_empty[number])
 
@@ -126,7 +127,12 @@ def with_ids(parts: Sequence[Part], nodes: Sequence[Schema], limits: Limits, ids
         return parts
     core, tokens = form.core, _tokens(form, ids)
     return [
-        replace(part, lower=_Lowered(node, limits, ids), form=core, tokens=tokens)
+        replace(
+            part,
+            lower=_About(node, part.schema, core, tokens, part.may_be_empty, limits, ids),
+            form=core,
+            tokens=tokens,
+        )
         for part, node in zip(parts, nodes, strict=True)
     ]
 
@@ -141,18 +147,38 @@ def _by_id(form: str, ids: TokenIds) -> frozenset[str]:
     return frozenset([marker for marker in markers if ids.of(marker)])
 
 
-class _Lowered:
+class _About:
     """The rules and notes of a part, for those who ask."""
 
-    __slots__ = ("_ids", "_limits", "_node")
+    __slots__ = ("_form", "_ids", "_limits", "_may_be_empty", "_node", "_schema", "_tokens")
 
-    def __init__(self, node: Schema, limits: Limits, ids: TokenIds) -> None:
+    def __init__(
+        self,
+        node: Schema,
+        schema: PlainSchema,
+        form: _core.SchemaForm | None,
+        tokens: tuple[TokenSet, ...],
+        may_be_empty: bool,
+        limits: Limits,
+        ids: TokenIds,
+    ) -> None:
+        self._may_be_empty = may_be_empty
         self._node = node
+        self._schema = schema
+        self._form = form
+        self._tokens = tokens
         self._limits = limits
         self._ids = ids
 
     def __call__(self, prefix: str) -> GrammarIR:
-        return schema_rules(self._node, prefix, self._limits, self._ids)
+        return json_schema.core_grammar(
+            self._schema,
+            prefix=prefix,
+            form=self._form,
+            tokens=self._tokens,
+            may_be_empty=self._may_be_empty,
+            limits=self._limits,
+        )
 
     def source(self) -> Any:
         """See `Part`."""
@@ -161,8 +187,10 @@ class _Lowered:
     def notes(self) -> tuple[Diagnostic, ...]:
         """See `Part`."""
         node = self._node
-        if node.form in OBJECT_FORMS and "$key" in OBJECT_FORMS[node.form].end:
-            # Keys without names are left out, which only the rules tell.
-            return placed(self("").notes, node.at)
-        found = json_schema.schema_notes(node.schema, options=node.options, span=None, limits=self._limits)
+        found = json_schema.schema_notes(
+            node.schema, self._schema, options=node.options, span=None, limits=self._limits
+        )
+        is_by_name = node.form in OBJECT_FORMS and OBJECT_FORMS[node.form].ends_with_key
+        if is_by_name and self._schema.has_keys_without_names:
+            found = (*found, keys_without_names())
         return placed(found, node.at)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import cfgmask
+from tests.json_schema.general import general_rules
 from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
 
 
@@ -24,7 +25,7 @@ def beside(
                   compared nor masks with a budget, which need them
     """
     assert grammar.plain is not None
-    both = [cfgmask.compile(each, VOCABULARY) for each in (grammar, grammar.ir)]
+    both = [cfgmask.compile(each, VOCABULARY) for each in (grammar, general_rules(grammar))]
     budget = None
     if room is not None and are_shortest:
         shortest = _length(both[1].matcher())

@@ -38,6 +38,7 @@ import numpy as np
 
 import cfgmask
 from tests.json_schema import ecma
+from tests.json_schema.general import general_rules
 from tests.json_schema.judge import MASKBENCH, judge_of, vocabulary
 from tests.json_schema.likely_values import likely_value, mutated
 from tests.json_schema.paired_keywords import Maker, cuts_of
@@ -77,7 +78,7 @@ class Grammars:
                 grammar = cfgmask.Grammar.from_json_schema(schema, property_order=order, formats="annotate")
                 self.compiled[order] = cfgmask.compile(grammar, vocabulary())
                 if grammar.plain is not None:
-                    self.compiled[f"{order}, general"] = cfgmask.compile(grammar.ir, vocabulary())
+                    self.compiled[f"{order}, general"] = cfgmask.compile(general_rules(grammar), vocabulary())
             except cfgmask.GrammarError as error:
                 self.codes[order] = {diagnostic.code for diagnostic in error.diagnostics}
             except cfgmask.LimitExceeded as error:

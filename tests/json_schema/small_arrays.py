@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import jsonschema
 
 import cfgmask
+from tests.json_schema.general import general_rules
 from tests.json_schema.judge import vocabulary
 from tests.json_schema.test_drafts import URI
 
@@ -119,7 +120,7 @@ def disagreements(case: Case) -> Iterator[Disagreement]:
     valid = {text: judge.is_valid(json.loads(text)) for text in case.texts}
     try:
         grammar = cfgmask.Grammar.from_json_schema(case.schema)
-        general = grammar if grammar.plain is None else grammar.ir
+        general = grammar if grammar.plain is None else general_rules(grammar)
     except cfgmask.GrammarError as error:
         codes = " ".join(sorted({diagnostic.code for diagnostic in error.diagnostics}))
         if codes != "schema-unsatisfiable":

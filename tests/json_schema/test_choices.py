@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from tests.json_schema.beside import beside, needs_no_others
+from tests.json_schema.general import general_rules
 from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
 
 # Some begin others, some may be written with escapes, and some begin with what escapes do.
@@ -63,7 +64,7 @@ def test_what_is_expected_after_half_an_escape(text: str, expected: list[str]) -
     members = {name: {"type": "null"} for name in ["a/b", "é", "😀/", "😃"]}
     schema = {"properties": members, "additionalProperties": False, "type": "object"}
     grammar = cfgmask.Grammar.from_json_schema(schema)
-    for way in (grammar, grammar.ir):
+    for way in (grammar, grammar.ir, general_rules(grammar)):
         matcher = cfgmask.compile(way, VOCABULARY).matcher()
         assert matcher.advance_bytes(text.encode()) == len(text)
         assert sorted(matcher.expected()) == sorted(f'"{name}"' for name in expected)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask.json_schema import JsonSchemaOptions
 from tests.json_schema.judge import accepts, compiled
+from tests.json_schema.test_plain import walk_with
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "array"}, "b": True}, "required": ["a"]}
 VALUE = {"a": [1, {"b": [], "c": {}}], "b": {"x": None}}
@@ -257,7 +258,8 @@ def test_escapes_of_json_alone() -> None:
 )
 def test_guidance_is_read(guidance: Any, options: Any) -> None:
     asked = cfgmask.Grammar.from_json_schema({**SCHEMA, "x-guidance": guidance})
-    assert asked.ir == cfgmask.Grammar.from_json_schema(SCHEMA, **options).ir
+    for seed in range(3):
+        walk_with(asked, cfgmask.Grammar.from_json_schema(SCHEMA, **options).ir, seed)
     assert not asked.notes
 
 

@@ -18,6 +18,7 @@ from cfgmask.grammar.regex_tree import JsonString, RegexTree
 from cfgmask.grammar.walk import walk
 from cfgmask.json_schema import plain
 from cfgmask.regex import parse_regex
+from tests.json_schema.general import general_rules
 
 MAX_STATES = 3_000
 
@@ -191,7 +192,7 @@ def test_conditions_mean_what_the_general_way_says(conditions: dict[str, Any], n
     regexes = regexes_of(schema)
     if not regexes:
         return  # none, or listed, or plain: tested with those
-    trees = strings_of(cfgmask.Grammar.from_json_schema(schema).ir)
+    trees = strings_of(general_rules(cfgmask.Grammar.from_json_schema(schema)))
     if len(regexes) == len(trees) == 1:
         assert are_equal(regexes[0], trees[0]) in (True, None)
 

@@ -19,6 +19,7 @@ from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.tags.lower import lower
 from cfgmask.tags.nodes import Each, Marker, RowList, Schema, Sequence, Slot, Text
 from cfgmask.tags.token_ids import NO_TOKENS, ids_of
+from tests.json_schema.general import expanded_generally
 from tests.json_schema.random_schemas import SCHEMAS as RANDOM
 
 OBJECT = {"type": "object", "additionalProperties": False}
@@ -206,23 +207,24 @@ def rules(schema: Any, form: str, vocabulary: cfgmask.Vocabulary) -> GrammarIR:
 
 
 def compare(made: GrammarIR, vocabulary: cfgmask.Vocabulary, seed: int, n_walks: int, n_steps: int) -> int:
-    """Walk by the masks of both; how many walks came to an end."""
-    both = [cfgmask.compile(grammar, vocabulary) for grammar in (made, expanded(made))]
+    """Walk by the masks of all ways; how many walks came to an end."""
+    all_ways = (made, expanded(made), expanded_generally(made))
+    compiled = [cfgmask.compile(grammar, vocabulary) for grammar in all_ways]
     choose = random.Random(seed)
     n_ended = 0
     for _ in range(n_walks):
-        matchers = [compiled.matcher() for compiled in both]
+        matchers = [each.matcher() for each in compiled]
         for step in range(n_steps):
             masks = [allowed(matcher, vocabulary) for matcher in matchers]
-            assert masks[0] == masks[1], step
+            assert masks[0] == masks[1] == masks[2], step
             if choose.random() < 0.05:
                 fits = [t for t in range(vocabulary.n_vocab) if matchers[0].try_advance([t], consume=False)]
                 assert fits == masks[0]
-            assert matchers[0].is_accepting == matchers[1].is_accepting
+            assert len({matcher.is_accepting for matcher in matchers}) == 1
             if matchers[0].is_finished or not masks[0]:
                 break
             forced = [len(matcher.forced_bytes()) for matcher in matchers]
-            assert forced[0] == forced[1]
+            assert len(set(forced)) == 1
             liked = [t for t in masks[0] if t >= 256 or vocabulary.tokens[t] in b"<>/{}[]\"=\n1x,:' "]
             token = choose.choice(liked if liked and choose.random() < 0.8 else masks[0])
             for matcher in matchers:

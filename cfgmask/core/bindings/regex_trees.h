@@ -86,10 +86,14 @@ class RegexTreeReader {
     return known_.at(tree.ptr());
   }
 
+  using Kind = RegexData::Kind;
+
+  // The class of such trees.
+  static const char* name_of(Kind kind) { return kNames[static_cast<size_t>(kind)]; }
+
  private:
   static constexpr int64_t kMaxCount = INT32_MAX;
 
-  using Kind = RegexData::Kind;
   // In the order of Kind.
   static constexpr std::array<const char*, 13> kNames = {
       "Literal",    "CharClass", "ByteClass", "Concatenation", "Alternation", "Repetition", "Intersection",

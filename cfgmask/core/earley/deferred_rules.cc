@@ -27,8 +27,9 @@ auto DeferredRules::in_part(uint32_t part, Grammar& grammar, RegexStore& regexes
     runs->pop_back();
   }
   const Added at_exit{*this, part, grammar};
+  const bool has_choices = parts_[part].has_choices && !is_spelled_out_;
   return act(*parts_[part].rules, DeferredAdditions{grammar, regexes, rules_, part * n_objects(), n_objects(),
-                                                    has_key_roles_, parts_[part].has_choices});
+                                                    has_key_roles_, has_choices, !is_spelled_out_});
 }
 
 void DeferredRules::add(uint32_t nonterminal, std::shared_ptr<DeferredPart> part) {

@@ -34,6 +34,9 @@ struct DeferredAdditions {
   // Whether keys and other texts may be terminals of which several are a choice; else each is one by itself. Within a
   // limit on tokens it has to be known how each is closed.
   bool has_choices;
+  // Whether states may stand for several alternatives at once: a text meets few of them, but all together they may be
+  // exponentially many.
+  bool has_forks;
 };
 
 // A part of a grammar: what one schema says. None of its nonterminals is left-recursive.
@@ -73,6 +76,8 @@ class DeferredRules {
   void set_account(Account rules) { rules_ = rules; }
   // Before any rule is made; see DeferredAdditions.
   void set_key_roles(bool has_key_roles) { has_key_roles_ = has_key_roles; }
+  // All rules are made, for those who look at them: without key roles, choices and forks. Before any is.
+  void spell_out() { is_spelled_out_ = true; }
   // Whether some terminal may have a key role.
   bool has_keys() const;
   // The part that begins at this nonterminal is within a limit on tokens, and makes no choices; false if it does not
@@ -120,6 +125,7 @@ class DeferredRules {
   std::vector<Run> terminals_;
   Account rules_;
   bool has_key_roles_ = false;
+  bool is_spelled_out_ = false;
 };
 
 }  // namespace cfgmask

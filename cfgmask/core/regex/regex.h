@@ -307,6 +307,7 @@ class RegexStore {
  private:
   friend class HeldBytes;
   friend class MinimumLengths;
+  friend class RegexAsData;
 
   enum class Emptiness : uint8_t { kUnknown, kEmpty, kNonempty };
   enum class Known : uint8_t { kNotYet, kNo, kYes };

@@ -64,7 +64,10 @@ class RegexData {
     return std::span(ranges_).subspan(nodes_[node].first, nodes_[node].last - nodes_[node].first);
   }
   std::span<const uint32_t> parts(uint32_t node) const { return parts_of(nodes_[node]); }
-  // The minimum and maximum of a repetition.
+  std::span<const uint32_t> words(uint32_t node) const {
+    return std::span(words_).subspan(nodes_[node].first, nodes_[node].last - nodes_[node].first);
+  }
+  // The minimum and maximum of a repetition; the first is the modulus of kDivisible, and the escapes of a JSON string.
   std::pair<uint32_t, uint32_t> counts(uint32_t node) const { return {nodes_[node].minimum, nodes_[node].maximum}; }
   // How many texts all nodes have.
   size_t n_texts() const { return texts_.size(); }

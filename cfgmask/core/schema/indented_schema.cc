@@ -62,7 +62,7 @@ DeferredSchema& IndentedSchema::at(uint32_t column) {
     const uint32_t n_objects = objects_of_column(*to_);
     const uint32_t first = to_->first_object + column * n_objects;
     found.to.emplace(DeferredAdditions{to_->grammar, to_->regexes, to_->rules, first, n_objects, to_->has_key_roles,
-                                       to_->has_choices});
+                                       to_->has_choices, to_->has_forks});
     found.rules->enter(*found.to);
   }
   if (!found.rules->has_marks_) found.rules->make_marks();

@@ -243,7 +243,9 @@ uint32_t DeferredSchema::distinct_key(uint32_t name) {
   const std::string& text = schema_.name_at(name);
   RegexStore& r = *regexes_;
   // Registers read JSON.
-  const RegexId written = delimits_ ? r.literal(text) : r.json_string(r.literal(text), JsonEscapes::kCanonical);
+  const RegexId written = delimits_      ? r.literal(text)
+                          : writes_json_ ? listed({text})
+                                         : r.json_string(r.literal(text), JsonEscapes::kCanonical);
   const uint32_t made = add_terminal(written, shortened(shown(text)), true);
   distinct_keys_.insert(name, made);
   return made;

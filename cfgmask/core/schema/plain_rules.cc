@@ -377,8 +377,8 @@ void DeferredSchema::add_either(uint32_t rule, const std::vector<PlainValueId>& 
   for (PlainValueId alternative : alternatives) {
     if (!schema_.is_live(alternative, room())) continue;
     const PlainValueId id = schema_.resolved(alternative);
-    const bool are_many =
-        writes_json_ && !has_any_order_ && !tells_apart() && alternatives.size() >= ObjectForks::kMany;
+    const bool are_many = to_->has_forks && writes_json_ && !has_any_order_ && !tells_apart() &&
+                          alternatives.size() >= ObjectForks::kMany;
     if (are_many && is_open_object(id)) {
       objects.push_back(id);
     } else if (are_many && is_roomy() && ArrayForks::takes(schema_, id)) {

@@ -71,11 +71,11 @@ void DeferredSchema::add_rules(uint32_t rule, const UnorderedState& state) {
     taken.insert(taken.end(), member.begin(), member.end());
     add_alternative(rule, taken);
   };
-  if (tells_apart()) {
+  if (tells_apart() || !to_->has_choices) {
     // Sets that are values have no numbered keys.
     for (const auto& member : open.object->members) {
       if (!is_live_member(member.value)) continue;
-      Symbols taken{key(member.name)};
+      Symbols taken{tells_apart() ? key(member.name) : distinct_key(member.name)};
       const Symbols after = after_unordered(state.level, member);
       taken.insert(taken.end(), after.begin(), after.end());
       add(taken);
