@@ -16,6 +16,7 @@ from cfgmask.grammar.regex_tree import (
     Concatenation,
     Intersection,
     JsonString,
+    KeySet,
     Literal,
     RegexTree,
     text,
@@ -60,11 +61,15 @@ def without_texts(grammar: ir.GrammarIR, excludes: tuple[str, ...], limits: Limi
 
 
 def _is_string(regex: RegexTree) -> bool:
-    """Whether a terminal of JSON is strings: no other has JSON strings as parts."""
+    """Whether a terminal of JSON is strings: no other has JSON strings, or texts that begin with a quote, as parts."""
     pending = [regex]
     while pending:
         tree = pending.pop()
         if isinstance(tree, JsonString):
+            return True
+        if isinstance(tree, Literal) and tree.data.startswith(b'"'):
+            return True
+        if isinstance(tree, KeySet) and any(key.startswith(b'"') for key in tree.keys):
             return True
         pending += parts_of(tree)
     return False

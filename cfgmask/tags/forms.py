@@ -36,6 +36,18 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held:
     held    the bytes that texts may consist of, ascending, as `lower_schema` takes them; None: any
     Raises GrammarError, with pointers into the schema.
     """
+    # Only of JSON it is known which terminals of the core are strings.
+    if held is None and (node.form == "json" or not node.excludes):
+        part = _part_of(node, prefix, limits, ids)
+        if part is not None:
+            assert isinstance(part.lower, _About)
+            rules = replace(part.lower(prefix), notes=part.lower.own_notes())
+            return without_texts(rules, node.excludes, limits) if node.excludes else rules
+    return lowered_rules(node, prefix, limits, ids, held)
+
+
+def lowered_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held: bytes | None = None) -> GrammarIR:
+    """The same by the lowering in Python."""
     tokens = {}
     if node.form in OBJECT_FORMS:
         markers = OBJECT_FORMS[node.form].all_markers()
@@ -57,8 +69,10 @@ def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part 
 
     Arguments and errors: those of `schema_rules`; `name` as in `Part`.
     """
-    if node.excludes or node.form not in FORMS:
-        return None
+    return None if node.excludes or node.form not in FORMS else _part_of(node, name, limits, ids)
+
+
+def _part_of(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
     plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
     return None if plain is None else _in_form(node.form, [plain], ids).part(0, node, name, limits, ids)
 
@@ -186,6 +200,10 @@ class _About:
 
     def notes(self) -> tuple[Diagnostic, ...]:
         """See `Part`."""
+        return placed(self.own_notes(), self._node.at)
+
+    def own_notes(self) -> tuple[Diagnostic, ...]:
+        """The notes with their places in the schema."""
         node = self._node
         found = json_schema.schema_notes(
             node.schema, self._schema, options=node.options, span=None, limits=self._limits
@@ -193,4 +211,4 @@ class _About:
         is_by_name = node.form in OBJECT_FORMS and OBJECT_FORMS[node.form].ends_with_key
         if is_by_name and self._schema.has_keys_without_names:
             found = (*found, keys_without_names())
-        return placed(found, node.at)
+        return found

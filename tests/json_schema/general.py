@@ -12,7 +12,7 @@ from cfgmask.grammar.parts import expanded, parts_of
 from cfgmask.grammar.variants import spread
 from cfgmask.grammar.walk import fold
 from cfgmask.json_schema import lower_schema
-from cfgmask.tags.forms import _About, schema_rules
+from cfgmask.tags.forms import _About, lowered_rules
 
 
 def general_rules(grammar: cfgmask.Grammar) -> GrammarIR:
@@ -35,6 +35,6 @@ def expanded_generally(grammar: GrammarIR) -> GrammarIR:
             return with_operands(expr, operands)
         about = rules_of[id(expr)]
         assert isinstance(about, _About)
-        return replace(expr, lower=lambda name: schema_rules(about._node, name, about._limits, about._ids))
+        return replace(expr, lower=lambda name: lowered_rules(about._node, name, about._limits, about._ids))
 
     return expanded(replace(grammar, rules=tuple(replace(r, body=fold(r.body, combine)) for r in grammar.rules)))
