@@ -93,7 +93,6 @@ RegexId spellings_of(RegexStore& r, Numbers numbers) {
 SeenValues::SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds, uint64_t max_item_sets)
     : regexes_(regexes),
       bounds_(bounds),
-      may_copy_(std::any_of(bounds.begin(), bounds.end(), [](const auto& of) { return of.holds == Holds::kAgain; })),
       account_{"max_item_sets", max_item_sets} {
   for (int i = 0; i < 5; ++i) texts_.push_back({});
   seen_ids_.intern({});
@@ -116,6 +115,7 @@ bool SeenValues::is_marked(SeenId seen) const {
 
 SeenId SeenValues::open(uint32_t i, SeenId around) {
   required(i);
+  if (bounds_[i].holds == Holds::kAgain) may_copy_.store(true, std::memory_order_relaxed);
   for (const SetMember& member : bounds_[i].members) {
     if (!member.is_class) intern_value('"' + member.name);
   }

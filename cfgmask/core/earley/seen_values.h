@@ -28,6 +28,7 @@
 // Threads: guarded by the owner.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -166,7 +167,7 @@ class SeenValues {
   uint32_t intern_node(uint32_t parent, Step step, uint32_t value);
   bool is_again(SeenId seen) const { return bounds(seen).holds == Holds::kAgain; }
   // Whether it is of a value that must have come before, or of what is open in one.
-  bool copies(SeenId seen) const { return may_copy_ && again_around(seen) != none(); }
+  bool copies(SeenId seen) const { return may_copy_.load(std::memory_order_relaxed) && again_around(seen) != none(); }
   // The register of that value; none() if there is none.
   SeenId again_around(SeenId seen) const;
   // Whether not all of the values that such a one may be are known.
@@ -274,7 +275,7 @@ class SeenValues {
 
   RegexStore& regexes_;
   const std::vector<SetBounds>& bounds_;
-  bool may_copy_;  // some value must have come before; bounds of deferred rules ask for none
+  std::atomic<bool> may_copy_ = false;  // once some set was opened for a value that came before
   Account account_;
   ChunkedVector<Text> texts_;
   HashTable text_ids_;  // (text, byte)

@@ -14,7 +14,7 @@ constexpr uint64_t kRoomOfItem = 32;
 bool ArrayForks::takes(const PlainSchema& schema, PlainValueId id) {
   const PlainSchema::Value& value = schema.at(id);
   return value.array && !value.object && value.terminals.empty() && value.array->witnesses.empty() &&
-         !value.array->forbids_equal_items() && schema.can_be(*value.array);
+         !value.array->forbids_equal_items() && !value.array->repeats && schema.can_be(*value.array);
 }
 
 uint64_t ArrayForks::room_for(const PlainSchema& schema, const Places& places) {

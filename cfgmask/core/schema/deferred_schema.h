@@ -232,6 +232,7 @@ class DeferredSchema : public DeferredPart {
   void make_marks_of_sets();
   uint32_t closing_set(uint32_t mark);
   uint32_t add_set_of(Holds holds);
+  uint32_t add_set_of(Holds holds, uint32_t order);
   uint32_t item_told_apart(PlainValueId id);
   bool has_composites(PlainValueId id);
   // Whether a nonterminal or a terminal is deferred here or in the rules beside these.
@@ -307,6 +308,7 @@ class DeferredSchema : public DeferredPart {
   Kept find_kept_strings(PlainValueId array);
   bool keeps_all_as_texts(PlainValueId array);
   uint32_t distinct_scalar(PlainValueId id, Kept strings);
+  void add_repeating_array(uint32_t rule, PlainValueId id, const Symbols& before);
   void add_array_with_witnesses(uint32_t rule, PlainValueId id, const Symbols& before);
 
   // ---- objects

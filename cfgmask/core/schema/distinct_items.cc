@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "schema/equal_items.h"
+
 namespace cfgmask {
 
 namespace {
@@ -80,6 +82,13 @@ std::vector<PlainValueId> DistinctItems::told_apart() {
       if (schema_.is_live(item) && parts_of(item).has_composites()) add(item);
     }
   }
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+    const auto& array = schema_.at(PlainValueId(i)).array;
+    if (!schema_.is_live(PlainValueId(i)) || !array || !array->repeats || !array->kinds) continue;
+    for (const auto& kind : array->kinds->kinds) {
+      if (schema_.is_live(kind.items) && parts_of(kind.items).has_composites()) add(kind.items);
+    }
+  }
   bool has_all = false;
   for (size_t i = 0; i < found.size(); ++i) {
     const PlainSchema::Value& value = schema_.at(found[i]);
@@ -109,6 +118,23 @@ const DistinctItems::Parts& DistinctItems::parts_of(PlainValueId id) {
   const auto [first, last] = std::ranges::unique(found.terminals);
   found.terminals.erase(first, last);
   return found;
+}
+
+bool DistinctItems::may_repeat(PlainValueId id, const std::vector<PlainValueId>& told_apart) {
+  const Array& array = *schema_.at(id).array;
+  if (!array.kinds || std::ranges::find(told_apart, id) != told_apart.end()) return false;
+  const auto is_live = [&](PlainValueId kind) { return schema_.is_live(kind); };
+  const auto states = equal_item_states(array, is_live);
+  if (!states) return false;
+  work_(states->states.size());
+  for (size_t i = 0; i < array.kinds->kinds.size(); ++i) {
+    const PlainValueId kind = array.kinds->kinds[i].items;
+    if (!schema_.is_live(kind)) continue;
+    const Parts& parts = parts_of(kind);
+    if (!are_readable(parts.terminals)) return false;
+    if ((states->needed_again >> i & 1) != 0 && parts.has_composites()) return false;
+  }
+  return true;
 }
 
 // What the items are that differ by position, and all others.
@@ -176,7 +202,7 @@ bool DistinctItems::has_values(PlainValueId item, uint32_t least) {
 
 // What is added must need no brackets where there may be only so many.
 bool DistinctItems::goes_on(const Array& array) {
-  if (array.maximum != kUnbounded || !array.rest) return false;
+  if (array.maximum != kUnbounded || !array.rest || array.repeats) return false;
   if (std::ranges::any_of(array.witnesses, [](const auto& witness) { return witness.most != kUnbounded; }))
     return false;
   for (uint32_t i = 0; i < array.prefix.size(); ++i) {

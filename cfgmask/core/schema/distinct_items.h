@@ -35,6 +35,9 @@ class DistinctItems {
   // and what they hold.
   std::vector<PlainValueId> told_apart();
 
+  // Whether an array with equal items can be written: where an item must come again, it is a scalar.
+  bool may_repeat(PlainValueId id, const std::vector<PlainValueId>& told_apart);
+
  private:
   using Array = PlainSchema::Array;
   using Object = PlainSchema::Object;

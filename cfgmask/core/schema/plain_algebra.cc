@@ -30,6 +30,8 @@ constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
 constexpr size_t kMaxQuestion = 20'000;
 constexpr uint32_t kMaxCountedItems = 1'000;
+// Of an array.
+constexpr size_t kMostKinds = 62;
 // Of the search for what bytes write.
 constexpr uint64_t kMaxWrittenNesting = 200;
 constexpr uint64_t kMaxWrittenSteps = 200'000;
@@ -131,6 +133,7 @@ void PlainAlgebra::finish() {
     seen[id.value] = true;
     settle(id);
     sort_keys(id);
+    find_kinds(id);
     const Value& value = schema_.at(id);
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(id, todo);
@@ -392,7 +395,7 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
   };
   const IsPossible possible = [](PlainValueId id) { return id != PlainSchema::never(); };
   if (value.object && value.object->has_particular_witnesses()) can_be_met(*value.object, common, possible);
-  if (value.array && !value.array->witnesses.empty()) {
+  if (value.array && !value.array->witnesses.empty() && !value.array->kinds) {
     const auto states =
         counted_items(*value.array) > kMaxCountedItems ? std::nullopt : item_states(*value.array, common);
     if (states) return work(states->size());
@@ -403,6 +406,52 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
     without.array = std::make_shared<Array>(std::move(array));
     schema_.define(id, std::move(without));
   }
+}
+
+// ---- equal items
+
+void PlainAlgebra::find_kinds(PlainValueId id) {
+  if (!schema_.at(id).array || !schema_.at(id).array->repeats ||
+      counted_items(*schema_.at(id).array) > kMaxCountedItems)
+    return;
+  Value value = schema_.at(id);
+  Array array = *value.array;
+  array.kinds = item_kinds(array);
+  value.array = std::make_shared<Array>(std::move(array));
+  schema_.define(id, std::move(value));
+}
+
+std::shared_ptr<const PlainSchema::ItemKinds> PlainAlgebra::item_kinds(const Array& array) {
+  PlainSchema::ItemKinds found;
+  const auto n_prefix = static_cast<uint32_t>(std::min<size_t>(array.prefix.size(), array.maximum));
+  for (uint32_t i = 0; i < n_prefix; ++i) add_new(found.sets, array.prefix[i]);
+  if (array.rest && array.maximum > n_prefix) add_new(found.sets, *array.rest);
+  const size_t n_places = found.sets.size();
+  for (const ItemWitness& witness : array.witnesses) add_new(found.sets, witness.value);
+  if (found.sets.size() > kMostKinds) return nullptr;
+  auto& kinds = found.kinds;
+  const auto add = [&](PlainValueId items, uint64_t within) {
+    const Parts parts = items == PlainSchema::never() ? Parts() : parts_of(items);
+    if (!parts.terminals.empty() || !parts.arrays.empty() || !parts.objects.empty()) kinds.push_back({items, within});
+  };
+  Terms outside;
+  for (size_t i = 0; i < found.sets.size(); ++i) {
+    const uint64_t bit = uint64_t{1} << i;
+    const Term in{found.sets[i]};
+    const Term out{found.sets[i], true};
+    for (const auto& kind : std::exchange(kinds, {})) {
+      add(all({{kind.items}, in}, ""), kind.within | bit);
+      add(all({{kind.items}, out}, ""), kind.within);
+    }
+    if (i < n_places) {
+      Terms terms = outside;
+      terms.push_back(in);
+      add(all(terms, ""), bit);
+      outside.push_back(out);
+    }
+    if (kinds.size() > kMostKinds) return nullptr;
+  }
+  return std::make_shared<PlainSchema::ItemKinds>(std::move(found));
 }
 
 uint32_t PlainAlgebra::counted_items(const Array& array) {
@@ -972,6 +1021,8 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
   both.maximum = std::min(a.maximum, b.maximum);
   both.distinct = a.distinct || b.distinct;
   both.distinct_at = a.distinct ? a.distinct_at : b.distinct_at;
+  both.repeats = a.repeats || b.repeats;
+  both.repeats_at = a.repeats ? a.repeats_at : b.repeats_at;
   both.evaluated = a.evaluated.with(b.evaluated);
   both.witnesses = a.witnesses;
   for (const auto& witness : b.witnesses) add_new(both.witnesses, witness);
@@ -995,7 +1046,7 @@ std::optional<PlainSchema::Array> PlainAlgebra::meet(const Array& a, const Array
 }
 
 bool PlainAlgebra::is_plainly_empty(const Array& array) {
-  if (array.minimum > array.maximum) return true;
+  if (array.minimum > array.maximum || (array.distinct && array.repeats)) return true;
   return std::any_of(array.witnesses.begin(), array.witnesses.end(), [&](const ItemWitness& witness) {
     if (witness.least > witness.most) return true;
     return witness.least > 0 && (witness.value == PlainSchema::never() || array.maximum < witness.start ||
@@ -1056,8 +1107,12 @@ std::vector<PlainAlgebra::ArrayRef> PlainAlgebra::without(const ArrayRef& a, con
     if (witness.least > 0) take(counted(witness.least, kUnbounded), counted(0, witness.least - 1));
     if (witness.most != kUnbounded) take(counted(0, witness.most), counted(witness.most + 1, kUnbounded));
   }
-  // That two items are equal is nothing that rules could say.
-  if (hole.distinct && held && meet(*held, of_length(2, kUnbounded))) throw NotPlain{SchemaRefusal::Kind::kEqualItems};
+  Array distinct = of_length(0, kUnbounded);
+  Array repeating = of_length(2, kUnbounded);
+  distinct.distinct = repeating.repeats = true;
+  distinct.distinct_at = repeating.repeats_at = hole.distinct ? hole.distinct_at : hole.repeats_at;
+  if (hole.distinct) take(distinct, repeating);
+  if (hole.repeats) take(repeating, distinct);
   return outside;
 }
 

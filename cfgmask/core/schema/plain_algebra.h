@@ -193,6 +193,9 @@ class PlainAlgebra {
   void doubt(PlainValueId id, SchemaRefusal::Kind kind, std::string place);
   // The greatest number that has to be counted where an array has witnesses.
   static uint32_t counted_items(const Array& array);
+  // The kinds of items of an array that repeats, unless there are too many.
+  void find_kinds(PlainValueId id);
+  std::shared_ptr<const PlainSchema::ItemKinds> item_kinds(const Array& array);
   void settle(PlainValueId id);
   std::string place_of(const Pending& pending) const;
   Value made_of(const Pending& pending);

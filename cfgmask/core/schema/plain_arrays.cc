@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "schema/deferred_schema.h"
+#include "schema/equal_items.h"
 
 namespace cfgmask {
 
@@ -16,6 +17,7 @@ uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
 void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
   const PlainSchema::Array& array = *schema_.at(id).array;
   if (!schema_.can_be(array, room())) return;
+  if (array.repeats) return add_repeating_array(rule, id, Symbols{open_array_});
   std::optional<Holds> set;
   if (tells_apart()) {
     set = array.forbids_equal_items() ? Holds::kDistinctArray : Holds::kArray;
@@ -108,6 +110,44 @@ uint32_t DeferredSchema::distinct_scalar(PlainValueId id, Kept strings) {
     }
     return rule;
   });
+}
+
+// before  as below
+void DeferredSchema::add_repeating_array(uint32_t rule, PlainValueId id, const Symbols& before) {
+  const PlainSchema::Array& array = *schema_.at(id).array;
+  const auto found = equal_item_states(array, [&](PlainValueId kind) { return is_live_item(kind); });
+  if (!found || found->states.empty()) return;
+  const uint32_t whole = add_set_of(Holds::kValues);
+  Symbols block = before;
+  block.push_back(whole);
+  add_alternative(rule, block);
+  std::vector<uint32_t> rules;
+  for (size_t i = 0; i < found->states.size(); ++i) rules.push_back(add_nonterminal(order_of_state(0)));
+  add_alternative(whole, Symbols{rules[0]});
+  std::map<uint32_t, uint32_t> again;
+  const auto symbol = [&](const EqualItemStates::Item& item) {
+    using How = EqualItemStates::How;
+    const PlainValueId kind = array.kinds->kinds[item.kind].items;
+    if (item.how == How::kAny) return symbol_of_item(kind);
+    const uint32_t fresh =
+        has_composites(kind) ? item_told_apart(kind) : distinct_scalar(schema_.resolved(kind), Kept::kInSet);
+    if (item.how == How::kNew) return fresh;
+    return known_or_made(again, item.kind, [&] {
+      // It begins with a value, and stands behind a comma or a dash.
+      const uint32_t made = add_set_of(Holds::kAgain, kFirstState);
+      add_alternative(made, Symbols{fresh});
+      return made;
+    });
+  };
+  for (size_t i = 0; i < found->states.size(); ++i) {
+    const EqualItemStates::State& state = found->states[i];
+    if (state.may_end) add_end(rules[i], close_array_, state.some);
+    for (const auto& item : state.items) {
+      Symbols written = before_item(state.some);
+      written.insert(written.end(), {symbol(item), rules[item.after]});
+      add_alternative(rules[i], written);
+    }
+  }
 }
 
 // before  the symbols before the first item, or before the mark that closes right there

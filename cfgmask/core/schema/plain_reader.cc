@@ -125,6 +125,24 @@ bool PlainReading::relax() {
     schema_.define(id, std::move(value));
     found = true;
   }
+  std::optional<std::vector<PlainValueId>> apart;
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+    const PlainValueId id(i);
+    if (!written[i] || !schema_.at(id).array || !schema_.at(id).array->repeats) continue;
+    if (!schema_.can_be(*schema_.at(id).array)) continue;
+    if (!apart) apart = items.told_apart();
+    if (items.may_repeat(id, *apart)) continue;
+    refuse(SchemaRefusal::Kind::kEqualItems, schema_.name_at(schema_.at(id).array->repeats_at));
+    Value value = schema_.at(id);
+    PlainSchema::Array array = *value.array;
+    array.repeats = false;
+    // What witnesses and items have in common is not known of such an array.
+    if (array.kinds) array.witnesses.clear();
+    array.kinds = nullptr;
+    value.array = std::make_shared<PlainSchema::Array>(std::move(array));
+    schema_.define(id, std::move(value));
+    found = true;
+  }
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const PlainValueId id(i);
     if (!written[i] || !schema_.at(id).object) continue;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "schema/equal_items.h"
 #include "schema/json_document.h"
 #include "schema/large_lists.h"
 #include "schema/large_unions.h"
@@ -66,7 +67,7 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
     content.optional(value.array->rest);
     content.word(value.array->minimum);
     content.word(value.array->maximum);
-    content.word(value.array->distinct ? 1 : 0);
+    content.word((value.array->distinct ? 1U : 0U) | (value.array->repeats ? 2U : 0U));
     content.word(value.array->evaluated.first);
     content.list(value.array->evaluated.containing, id_of);
     content.word(static_cast<uint32_t>(value.array->witnesses.size()));
@@ -495,6 +496,10 @@ bool PlainSchema::has_value(const Value& value, uint32_t room) const {
 bool PlainSchema::can_be(const Array& array, uint32_t room) const {
   const auto inside = nesting_.in_array(room);
   if (!inside) return false;
+  if (array.repeats && array.kinds) {
+    const auto found = equal_item_states(array, [&](PlainValueId id) { return is_live(id, *inside); });
+    return !found || !found->states.empty();
+  }
   if (!array.witnesses.empty()) return can_be_met(array, *inside);
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
@@ -634,10 +639,11 @@ void PlainSchema::look_over(PlainValueId id) {
   if (value.object && (value.object->counts_others() || !value.object->witnesses.empty()))
     overview_.needs_distinct = true;
   if (value.array && needs_distinct(*value.array)) overview_.needs_distinct = true;
-  if (value.array && value.array->forbids_equal_items()) overview_.has_distinct_items = true;
+  if (value.array && (value.array->forbids_equal_items() || value.array->repeats)) overview_.has_distinct_items = true;
 }
 
 bool PlainSchema::needs_distinct(const Array& array) const {
+  if (array.repeats) return true;
   if (!array.forbids_equal_items()) return false;
   const auto is_scalar = [&](PlainValueId item) {
     return !at(item).array && !at(item).object && at(item).alternatives.empty();

@@ -110,6 +110,23 @@ class PlainSchema {
 
     bool operator==(const ItemWitness&) const = default;
   };
+  // Kinds of items that share no value: each is within a set that stands in some place of an array, or that a witness
+  // asks for, or shares nothing with it.
+  struct ItemKinds {
+    struct Kind {
+      PlainValueId items;
+      uint64_t within;  // as bits of the sets
+    };
+
+    std::vector<PlainValueId> sets;
+    std::vector<Kind> kinds;
+
+    // None for what is not among the sets.
+    uint64_t bit(PlainValueId set) const {
+      const auto found = std::ranges::find(sets, set);
+      return found == sets.end() ? 0 : uint64_t{1} << (found - sets.begin());
+    }
+  };
   struct Array {
     std::vector<PlainValueId> prefix = {};
     std::optional<PlainValueId> rest = std::nullopt;
@@ -118,6 +135,9 @@ class PlainSchema {
     std::vector<ItemWitness> witnesses = {};
     bool distinct = false;     // no item is equal to another
     uint32_t distinct_at = 0;  // the name of the place that says so
+    bool repeats = false;      // some item is equal to another; otherwise as above
+    uint32_t repeats_at = 0;
+    std::shared_ptr<const ItemKinds> kinds = {};  // of an array that repeats, once it is finished
     EvaluatedItems evaluated = {};
 
     bool forbids_equal_items() const { return distinct && maximum > 1; }
@@ -185,7 +205,7 @@ class PlainSchema {
 
     bool is_empty() const { return terminals.empty() && !array && !object && alternatives.empty(); }
     bool may_have_many_states() const {
-      return (array && !array->witnesses.empty()) || (object && object->has_particular_witnesses());
+      return (array && (!array->witnesses.empty() || array->repeats)) || (object && object->has_particular_witnesses());
     }
   };
   // What has to be known of all values before the rules of any are made.
@@ -334,6 +354,9 @@ class PlainSchema {
     if (value.array) {
       std::for_each(value.array->prefix.begin(), value.array->prefix.end(), call);
       if (value.array->rest) call(*value.array->rest);
+      if (value.array->kinds) {
+        for (const auto& kind : value.array->kinds->kinds) call(kind.items);
+      }
     }
     if (value.object) {
       for (const Member& member : value.object->members) call(member.value);

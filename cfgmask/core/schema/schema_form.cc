@@ -108,7 +108,8 @@ std::optional<bool> FormReading::fits_inside(PlainValueId id, RegexStore* r) con
 // As one place in which a value is; what is inside of it is one by itself.
 std::optional<bool> FormReading::has_tags(PlainValueId id, RegexStore* r) const {
   const PlainSchema::Value& value = schema_.at(id);
-  if (value.array && (!value.array->witnesses.empty() || value.array->forbids_equal_items())) return false;
+  if (value.array && (!value.array->witnesses.empty() || value.array->forbids_equal_items() || value.array->repeats))
+    return false;
   if (value.object && (!value.object->witnesses.empty() || !value.object->bounds().are_idle())) return false;
   return fits(id, r);
 }

@@ -62,8 +62,10 @@ uint32_t DeferredSchema::closing_set(uint32_t mark) {
 }
 
 // One without bounds.
-uint32_t DeferredSchema::add_set_of(Holds holds) {
-  const uint32_t made = add_nonterminal(yaml_ ? kBlocks : kBeginsWithTerminal);
+uint32_t DeferredSchema::add_set_of(Holds holds) { return add_set_of(holds, yaml_ ? kBlocks : kBeginsWithTerminal); }
+
+uint32_t DeferredSchema::add_set_of(Holds holds, uint32_t order) {
+  const uint32_t made = add_nonterminal(order);
   const auto [at, is_new] = default_sets_.try_emplace(holds, static_cast<uint32_t>(grammar_->set_bounds.size()));
   if (is_new) grammar_->set_bounds.emplace_back().holds = holds;
   grammar_->nonterminals.back().opens_set = at->second;

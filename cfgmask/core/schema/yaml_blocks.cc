@@ -78,7 +78,8 @@ std::vector<uint32_t> DeferredSchema::columns_of_array(BlockPlace place) const {
 }
 
 bool DeferredSchema::has_empty(const PlainSchema::Array& array) {
-  return array.minimum == 0 && std::ranges::all_of(array.witnesses, [](const auto& w) { return w.least == 0; });
+  return array.minimum == 0 && !array.repeats &&
+         std::ranges::all_of(array.witnesses, [](const auto& w) { return w.least == 0; });
 }
 
 bool DeferredSchema::has_empty(const PlainSchema::Object& object) {
@@ -90,6 +91,7 @@ void DeferredSchema::add_array_block(uint32_t rule, PlainValueId id, const Symbo
   const PlainSchema::Array& array = *schema_.at(id).array;
   const auto first = array.maximum == 0 ? std::nullopt : array.item(0);
   if (!first || !schema_.can_be(array, room())) return;
+  if (array.repeats) return add_repeating_array(rule, id, before);
   if (array.witnesses.empty()) {
     if (is_live_item(*first)) add_block(rule, before, array.forbids_equal_items(), rule_of(ArrayState{id, 0}));
     return;
