@@ -49,6 +49,15 @@ WORDS = (len(TOKENS) + 31) // 32
 
 # Schemas that are plain, each for another reason: should one of them take the general way, the table is wrong.
 PLAIN: dict[str, Any] = {
+    "strings of which some are equal": {"items": {"type": "string"}, "not": {"uniqueItems": True}},
+    "items of which some are equal": {
+        "type": "array",
+        "not": {"uniqueItems": True},
+        "prefixItems": [{"enum": ["a", None]}],
+        "items": {"type": ["string", "null"], "maxLength": 2},
+        "contains": {"const": "b"},
+        "maxItems": 4,
+    },
     "a negated pattern of keys": {"type": "object", "not": {"patternProperties": {"^a": {"const": 1}}}},
     "negated kinds of keys": {
         "type": "object",
@@ -1054,7 +1063,6 @@ LEFT: list[Any] = [
     {"type": "array", "minItems": 2, "maxItems": 1},
     {"type": "string", "enum": [1]},
     {"uniqueItems": 1},
-    {"items": {"type": "string"}, "not": {"uniqueItems": True}},
     {"type": "array", "uniqueItems": True, "items": {"enum": [[1], [2]]}},
     {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}, "minItems": 3},
     {"type": "array", "uniqueItems": True, "items": {"type": "string", "maxLength": 1}, "minItems": 2},

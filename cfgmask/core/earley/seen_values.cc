@@ -91,9 +91,7 @@ RegexId spellings_of(RegexStore& r, Numbers numbers) {
 }  // namespace
 
 SeenValues::SeenValues(RegexStore& regexes, const std::vector<SetBounds>& bounds, uint64_t max_item_sets)
-    : regexes_(regexes),
-      bounds_(bounds),
-      account_{"max_item_sets", max_item_sets} {
+    : regexes_(regexes), bounds_(bounds), account_{"max_item_sets", max_item_sets} {
   for (int i = 0; i < 5; ++i) texts_.push_back({});
   seen_ids_.intern({});
   intern_value({});                        // kNew

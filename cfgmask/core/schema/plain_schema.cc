@@ -675,7 +675,7 @@ bool PlainSchema::has_composites(const std::vector<PlainValueId>& sets) const {
 }
 
 bool PlainSchema::has_composite_items(const Array& array) const {
-  if (!array.forbids_equal_items()) return false;
+  if (!array.forbids_equal_items() && !array.repeats) return false;
   std::vector<PlainValueId> items = array.prefix;
   if (array.rest) items.push_back(*array.rest);
   return has_composites(items);
