@@ -518,11 +518,6 @@ class PlainSchema:
     """What was read, and how it is written: all that a grammar takes. Immutable."""
 
     def __init__(self, reading: PlainReading, layout: PlainLayout) -> None: ...
-    def fits_layout(self, regexes: Callable[[], RegexBuilder]) -> bool:
-        """Whether the core writes the schema in its layout: not in YAML if keys are too long or may run out.
-
-        Linear; but patterns of keys are asked about in `regexes`, which is called for them alone.
-        """
     def rules(
         self, form: SchemaForm | None, n_tokens: int, limits: dict[str, int], max_nonterminals: int
     ) -> tuple[
@@ -646,7 +641,7 @@ class PlainReader:
                 fraction, "number", or "either"
     plain_numbers  whether a schema with numbers that no double holds is not plain
     is_indented  whether one is not plain that has only values that are nested too deep to be indented
-    yaml        the same, for YAML
+    yaml        whether one is not plain that cannot be written in YAML
     any_order   whether one is not plain in which keys that must hold something may run out in some order
     """
 

@@ -1339,31 +1339,21 @@ void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::s
                         std::move(key_characters)};
 }
 
-// What `ask(nullptr)` answers, or what it answers with regexes; nullopt where a limit is crossed.
-template <class Ask>
-std::optional<bool> asked(const nb::callable& regexes, const Ask& ask) {
-  if (const std::optional<bool> known = ask(nullptr)) return known;
-  const nb::object made = regexes();
-  auto& builder = nb::cast<RegexBuilder&>(made);
-  LongCall call(nullptr);
-  try {
-    return builder.with([&](RegexStore& r) { return ask(&r); });
-  } catch (const LimitExceeded&) {
-    return std::nullopt;
-  }
-}
-
-bool fits_layout(const PlainSchemaParts& self, const nb::callable& regexes) {
-  const YamlLayout* yaml = self.layout->yaml.get();
-  if (yaml == nullptr) return true;
-  return asked(regexes, [&](RegexStore* r) { return fits_yaml(*self.schema, *yaml, r); }).value_or(false);
-}
-
 // Keys that not every form writes, and whether there may be none.
 std::optional<std::pair<std::vector<std::string>, bool>> in_form(const PlainSchemaParts& self, const SchemaForm& form,
                                                                  const nb::callable& regexes) {
   const FormReading reading(self, form);
-  const std::optional<bool> fits = asked(regexes, [&](RegexStore* r) { return reading.fits(r); });
+  std::optional<bool> fits = reading.fits(nullptr);
+  if (!fits) {
+    const nb::object made = regexes();
+    auto& builder = nb::cast<RegexBuilder&>(made);
+    LongCall call(nullptr);
+    try {
+      fits = builder.with([&](RegexStore& r) { return reading.fits(&r); });
+    } catch (const LimitExceeded&) {
+      return std::nullopt;
+    }
+  }
   if (!fits.value_or(false)) return std::nullopt;
   return std::pair(reading.unusual_keys(), reading.may_be_empty());
 }
@@ -1437,7 +1427,6 @@ void bind_plain_schema(nb::module_& m) {
           [](const PlainSchemaParts& self) { return ReachedValues(*self.schema).have_keys_without_names(); },
           docs::PlainSchema_has_keys_without_names)
       .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
-      .def("fits_layout", fits_layout, "regexes"_a, docs::PlainSchema_fits_layout)
       .def_prop_ro(
           "regexes",
           [](const PlainSchemaParts& self) {
@@ -1473,15 +1462,15 @@ void bind_plain_schema(nb::module_& m) {
           "__init__",
           [](PlainReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
              const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
-             bool plain_numbers, bool is_indented, const YamlLayout* yaml, bool any_order) {
+             bool plain_numbers, bool is_indented, std::shared_ptr<const YamlLayout> yaml, bool any_order) {
             using Exclusive = PlainReader::Exclusive;
-            new (self) PlainReader(
-                asserted, std::move(strings), identifier, reference_hides_siblings,
-                exclusive == "boolean"  ? Exclusive::kBoolean
-                : exclusive == "number" ? Exclusive::kNumber
-                                        : Exclusive::kEither,
-                spelling_of(plain_numbers),
-                is_indented || yaml != nullptr ? IndentedSchema::nestings(yaml) : std::vector<Nesting>(), any_order);
+            new (self) PlainReader(asserted, std::move(strings), identifier, reference_hides_siblings,
+                                   exclusive == "boolean"  ? Exclusive::kBoolean
+                                   : exclusive == "number" ? Exclusive::kNumber
+                                                           : Exclusive::kEither,
+                                   spelling_of(plain_numbers),
+                                   is_indented || yaml ? IndentedSchema::nestings(yaml.get()) : std::vector<Nesting>(),
+                                   yaml, any_order);
           },
           "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
           "is_indented"_a, "yaml"_a.none(), "any_order"_a)

@@ -74,12 +74,7 @@ def plain_schema(
     found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits), _writable(held, options))
     if found is None:
         return None
-    made = _core.PlainSchema(found, _layout(options))
-    return made if made.fits_layout(_regexes) else None
-
-
-def _regexes() -> _core.RegexBuilder:
-    return current().algebra.builder
+    return _core.PlainSchema(found, _layout(options))
 
 
 def read_leniently(
@@ -101,10 +96,7 @@ def read_leniently(
     found, refusals = _reader_with(dialect, options).read_leniently(
         document, answers, *_of_reading(limits), _writable(held, options)
     )
-    if found is None:
-        return None, refusals
-    made = _core.PlainSchema(found, _layout(options))
-    return (made, refusals) if made.fits_layout(_regexes) else (None, [*refusals, (UNREAD, "")])
+    return None if found is None else _core.PlainSchema(found, _layout(options)), refusals
 
 
 def _writable(held: bytes | None, options: JsonSchemaOptions) -> _core.Writable | None:

@@ -175,6 +175,11 @@ REFUSALS: list[_Words] = [
         "let one of them refer to a member or an item, or write fewer of them in each other",
     ),
     _said("schema-indent-depth", "values are nested at most 32 deep where lines are indented", "leave indent out"),
+    _said(
+        "schema-yaml-key",
+        "YAML has no way to write some key of this object: it is too long",
+        "a key, with its quotes and escapes, may have 1024 characters",
+    ),
     _unsatisfiable,
 ]
 """By the numbers of `SchemaRefusal::Kind` in the core."""

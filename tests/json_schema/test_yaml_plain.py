@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
+from tests.json_schema.general import general_rules
 from tests.json_schema.random_schemas import SCHEMAS
 from tests.json_schema.test_plain import PLAIN
 from tests.json_schema.test_plain_layouts import DEEP
@@ -22,8 +23,8 @@ TOKENS = [*(bytes([i]) for i in range(256)), *(piece.encode() for piece in PIECE
 VOCABULARY = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
 LIKED = np.array([len(token) > 1 or token in (b"\n", b" ", b":", b"-", b'"') for token in TOKENS])
 
-# Those that the core does not write in YAML: keys are short there, so that there may be too few of them.
-NEEDS_KEYS = {
+# Those that the core does not write in YAML: arrays and objects are told apart where they are closed.
+TOLD_APART = {
     name
     for name in PLAIN
     if name.startswith(("objects that differ", "objects and other values that differ"))
@@ -32,12 +33,11 @@ NEEDS_KEYS = {
         "alternatives that differ",
         "arrays that differ of items that differ",
         "arrays that differ, with a first item",
-        "as many keys by patterns as there are",
         "nodes that differ at each depth",
         "values that differ",
     )
 }
-# Those that nobody can write for that reason.
+# Those that need keys that never run out: in YAML keys are short.
 REFUSED = {
     "a negated pattern of keys",
     "negated kinds of keys",
@@ -50,7 +50,7 @@ REFUSED = {
 def walk_both(grammar: cfgmask.Grammar, seed: int, after: bytes = b"") -> None:
     """Random walks through the masks of both ways: they are equal all along, and never empty."""
     one = cfgmask.compile(grammar, VOCABULARY).matcher()
-    other = cfgmask.compile(grammar.ir, VOCABULARY).matcher()
+    other = cfgmask.compile(general_rules(grammar), VOCABULARY).matcher()
     n_taken = one.try_advance(list(after))
     assert other.try_advance(list(after)) == n_taken
     if n_taken < len(after):
@@ -80,7 +80,7 @@ def test_same_masks(name: str, indent: int | None) -> None:
             cfgmask.Grammar.from_json_schema(PLAIN[name], syntax="yaml", indent=indent)
         return
     grammar = cfgmask.Grammar.from_json_schema(PLAIN[name], syntax="yaml", indent=indent)
-    assert (grammar.plain is None) == (name in NEEDS_KEYS)
+    assert (grammar.plain is None) == (name in TOLD_APART)
     for seed in range(0 if grammar.plain is None else 3):
         walk_both(grammar, seed)
 
@@ -137,6 +137,29 @@ def test_keys_with_names(name: str) -> None:
     grammar = cfgmask.Grammar.from_json_schema({"properties": {name: {"const": 1}}, "required": [name]}, syntax="yaml")
     assert grammar.plain is not None
     walk_both(grammar, 0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "taken", "refused"),
+    [
+        ({"^x{169}": {"const": 1}}, b"x" * 170, b"x" * 171),
+        ({"^x{169}": {"const": 1}, "^b": {}}, b"b", b"x" * 171),
+    ],
+)
+def test_patterns_of_keys(keys: dict[str, Any], taken: bytes, refused: bytes) -> None:
+    schema = {"type": "object", "patternProperties": keys, "additionalProperties": False, "minProperties": 3}
+    grammar = cfgmask.Grammar.from_json_schema(schema, syntax="yaml")
+    assert grammar.plain is not None
+    matcher = cfgmask.compile(grammar, VOCABULARY).matcher()
+    assert matcher.fork().advance_bytes(taken + b": 1\n") == len(taken) + 4
+    assert matcher.fork().advance_bytes(refused + b":") < len(refused) + 1
+    walk_both(grammar, 0, taken[:160])
+
+
+def test_patterns_of_keys_that_are_too_long() -> None:
+    schema = {"type": "object", "patternProperties": {"^x{171}": {}}, "additionalProperties": False, "minProperties": 1}
+    with pytest.raises(cfgmask.GrammarError, match="schema-unsatisfiable"):
+        cfgmask.Grammar.from_json_schema(schema, syntax="yaml")
 
 
 @pytest.mark.parametrize("name", ["k" * 1025, "\x85" * 171, '"' * 512])

@@ -202,7 +202,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   // Half of all schemas: those of an even number of bytes.
   const bool has_any_order = schema.size() % 2 == 0;
   const PlainReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
-                           false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, std::nullopt,
+                           false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, {}, nullptr,
                            has_any_order);
   auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;

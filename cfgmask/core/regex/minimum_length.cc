@@ -1,6 +1,7 @@
 #include "regex/minimum_length.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -268,15 +269,28 @@ bool MinimumLengths::is_too_far(RegexId node) const {
   return known && *known == kNoLength;
 }
 
-// All residuals and what leads to each, then their distances from those that may end, breadth first.
+// All residuals and what leads to each, then their distances from those that may end, breadth first. What an earlier
+// search found is not looked at again: the keys that a schema does not name are those of any other but for a few.
 uint32_t MinimumLengths::search_farthest(RegexId node) {
   constexpr size_t kMostResiduals = 400;
   std::vector<RegexId> residuals{node};
   std::vector<std::vector<uint32_t>> from(1);
+  std::vector<std::vector<uint32_t>> levels;  // by distance
+  const auto add_end = [&](uint32_t distance, uint32_t i) {
+    if (levels.size() <= distance) levels.resize(distance + 1);
+    levels[distance].push_back(i);
+  };
+  uint32_t farthest = 0;
   HashTable index;
   index.insert(node.value, 0);
   for (uint32_t i = 0; i < residuals.size(); ++i) {
     const RegexId at = residuals[i];
+    if (const auto known = nearest_.find(at.value)) {
+      add_end(*known, i);
+      farthest = std::max(farthest, *farthest_.find(at.value));
+      continue;
+    }
+    if (regexes_.nullable(at)) add_end(0, i);
     ByteSet bytes = regexes_.first(at);
     for (unsigned b = bytes.lowest(); !bytes.empty(); bytes -= regexes_.alike(at, b), b = bytes.lowest()) {
       const RegexId next = regexes_.derivative(at, b);
@@ -298,31 +312,25 @@ uint32_t MinimumLengths::search_farthest(RegexId node) {
       from[*known].push_back(i);
     }
   }
-  std::vector<bool> reached(residuals.size());
-  std::vector<uint32_t> level;
-  for (uint32_t i = 0; i < residuals.size(); ++i) {
-    reached[i] = regexes_.nullable(residuals[i]);
-    if (reached[i]) level.push_back(i);
-  }
-  uint32_t distance = 0;
-  while (!level.empty()) {
-    std::vector<uint32_t> farther;
-    for (uint32_t i : level) {
-      for (uint32_t j : from[i]) {
-        if (reached[j]) continue;
-        reached[j] = true;
-        farther.push_back(j);
+  std::vector<std::optional<uint32_t>> reached(residuals.size());
+  for (uint32_t distance = 0; distance < levels.size(); ++distance) {
+    const std::vector<uint32_t> level = std::move(levels[distance]);
+    for (const uint32_t i : level) {
+      if (reached[i]) continue;
+      reached[i] = distance;
+      farthest = std::max(farthest, distance);
+      for (const uint32_t j : from[i]) {
+        if (!reached[j]) add_end(distance + 1, j);
       }
     }
-    if (farther.empty()) break;
-    ++distance;
-    level = std::move(farther);
   }
   // No residual of one of them is farther.
-  for (RegexId residual : residuals) {
-    if (!farthest_.find(residual.value)) farthest_.insert(residual.value, distance);
+  for (size_t i = 0; i < residuals.size(); ++i) {
+    const uint32_t residual = residuals[i].value;
+    if (!farthest_.find(residual)) farthest_.insert(residual, farthest);
+    if (reached[i] && !nearest_.find(residual)) nearest_.insert(residual, *reached[i]);
   }
-  return distance;
+  return farthest;
 }
 
 }  // namespace cfgmask

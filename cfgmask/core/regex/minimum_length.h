@@ -39,8 +39,8 @@ class MinimumLengths {
   LengthRange range(RegexId node, LengthUnit unit);
 
   size_t bytes() const {
-    return known_.bytes() + longest_.bytes() + farthest_.bytes() + range_ids_[0].bytes() + range_ids_[1].bytes() +
-           ranges_.bytes();
+    return known_.bytes() + longest_.bytes() + farthest_.bytes() + nearest_.bytes() + range_ids_[0].bytes() +
+           range_ids_[1].bytes() + ranges_.bytes();
   }
 
  private:
@@ -63,6 +63,7 @@ class MinimumLengths {
   HashTable known_;
   HashTable longest_;
   HashTable farthest_;
+  HashTable nearest_;                   // the shortest way to an end, of what was searched
   std::array<HashTable, 2> range_ids_;  // by unit
   ChunkedVector<LengthRange> ranges_;
 };

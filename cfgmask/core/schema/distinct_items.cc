@@ -25,6 +25,10 @@ std::vector<PlainValueId> DistinctItems::doubtful() {
     const auto& array = schema_.at(id).array;
     if (!array || !array->forbids_equal_items() || !schema_.can_be(*array)) continue;
     if (schema_.has_composite_items(*array)) {
+      if (!are_closed_) {
+        found.push_back(id);
+        continue;
+      }
       with_composites.push_back(id);
       if (most_depth_ && deep.empty()) deep = deep_values();
       if (most_depth_) room_ = deep[i] ? 0 : kSpareDepth;

@@ -24,9 +24,10 @@ class DistinctItems {
  public:
   // work        is told how many values were looked at, and may throw
   // most_depth  how many brackets there may be around a value, if that is limited
+  // are_closed  whether a mark closes each array and object, so that they can be told apart
   DistinctItems(const PlainSchema& schema, KeyConditions& keys, std::function<void(uint64_t)> work,
-                std::optional<uint32_t> most_depth)
-      : schema_(schema), keys_(keys), work_(std::move(work)), most_depth_(most_depth) {}
+                std::optional<uint32_t> most_depth, bool are_closed)
+      : schema_(schema), keys_(keys), work_(std::move(work)), most_depth_(most_depth), are_closed_(are_closed) {}
 
   // The arrays of those that have a value of which it is not sure that their items can be told apart, and that no items
   // before one that must come use up what that may be. After `find_live`.
@@ -65,6 +66,7 @@ class DistinctItems {
   KeyConditions& keys_;
   std::function<void(uint64_t)> work_;
   const std::optional<uint32_t> most_depth_;
+  const bool are_closed_;
   uint32_t room_ = kUnbounded;  // how many brackets what is added to an item may have
   std::map<PlainValueId, Parts> parts_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "regex/count.h"
+#include "schema/text_names.h"
 #include "util/limits.h"
 
 namespace cfgmask {
@@ -60,6 +61,7 @@ std::optional<bool> KeyConditions::has_keys_of_pattern(const Keys& keys, const s
   for (uint32_t condition : keys.met) {
     pattern = schema_.only_pattern(terminal(condition));
     const auto text = pattern == nullptr ? std::nullopt : pattern->only_text();
+    if (text && n_characters(*text) > most_) return false;
     const auto is_in = text ? admits(keys, *text) : std::nullopt;
     if (is_in)
       return *is_in && std::none_of(besides.begin(), besides.end(),
@@ -67,6 +69,8 @@ std::optional<bool> KeyConditions::has_keys_of_pattern(const Keys& keys, const s
   }
   if (pattern == nullptr || keys.met.size() != 1 || !keys.broken.empty()) return std::nullopt;
   const auto goes_on = [](const PlainPattern::Branch& b) { return !b.from_start || !b.to_end; };
+  // Further characters make more keys than there are names.
+  if (most_ != kUnbounded && !pattern->has_text(0, most_ - 1)) return std::nullopt;
   const bool is_endless = std::any_of(pattern->branches().begin(), pattern->branches().end(), goes_on);
   return besides.empty() || is_endless ? std::optional(true) : std::nullopt;
 }
@@ -141,6 +145,7 @@ std::optional<bool> KeyConditions::searched(const Keys& keys, std::vector<std::s
       return std::nullopt;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_)};
     if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
+    if (most_ != kUnbounded) conditions.push_back(regexes_->any_text(0, most_));
     return tell(conditions.size() == 1 ? conditions[0] : regexes_->intersection(std::move(conditions)));
   } catch (const LimitExceeded&) {
     return std::nullopt;
@@ -169,6 +174,7 @@ bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<u
 }
 
 bool KeyConditions::surely_never_end(const Keys& keys) {
+  if (most_ != kUnbounded) return false;
   if (keys.is_any()) return true;
   const auto [at, is_new] = known_.try_emplace("more than " + numbers_of(keys, {}), std::nullopt);
   if (is_new) at->second = searched(keys, {}, [&](RegexId all) { return regexes_->is_infinite(all); });

@@ -23,9 +23,10 @@ class KeyConditions {
  public:
   using Keys = PlainSchema::Keys;
 
-  // max_search_steps: of one search; all take twice as many at most.
-  KeyConditions(const PlainSchema& schema, uint64_t max_nesting, uint64_t max_search_steps)
-      : schema_(schema), max_nesting_(max_nesting), max_search_steps_(max_search_steps) {}
+  // max_search_steps: of one search; all take twice as many at most. most: how many characters a key has at most that
+  // is written for its conditions.
+  KeyConditions(const PlainSchema& schema, uint64_t max_nesting, uint64_t max_search_steps, uint32_t most = kUnbounded)
+      : schema_(schema), max_nesting_(max_nesting), max_search_steps_(max_search_steps), most_(most) {}
 
   // For those to throw who need an answer where there is none.
   LimitExceeded exceeded() const { return {"max_search_steps", max_search_steps_}; }
@@ -65,6 +66,7 @@ class KeyConditions {
   const PlainSchema& schema_;
   uint64_t max_nesting_;
   uint64_t max_search_steps_;
+  uint32_t most_;
   std::unique_ptr<RegexStore> regexes_;  // made when a search needs it
   TextMap<std::string, std::optional<bool>> known_;
   TextMap<std::string, std::optional<uint32_t>> counts_;

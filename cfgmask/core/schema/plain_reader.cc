@@ -46,7 +46,8 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
       properties_(questions_.properties),
       strings_(reader.strings_, questions_.alike, questions_.format, properties_, limits.max_nesting,
                limits.max_search_steps, refusals != nullptr),
-      keys_(schema_, limits.max_nesting, limits.max_search_steps),
+      keys_(schema_, limits.max_nesting, limits.max_search_steps,
+            reader.yaml_ ? reader.yaml_->most_of_key() : kUnbounded),
       algebra_(
           schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
           [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_,
@@ -77,13 +78,15 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
       return nullptr;
     }
   }
+  if (!has_writable_keys()) return nullptr;
   schema_.finish_adding(told_apart());
   return made_;
 }
 
 // The sets whose values are told from others by all that is in them.
 std::vector<PlainValueId> PlainReading::told_apart() {
-  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth());
+  DistinctItems items(
+      schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth(), reader().yaml_ == nullptr);
   std::vector<PlainValueId> found = items.told_apart();
   // These have rules of their own.
   for (PlainValueId id : found) count_rules(schema_.at(id), schema_.at(id).name);
@@ -93,6 +96,28 @@ std::vector<PlainValueId> PlainReading::told_apart() {
 // How many brackets there may be around a value, if that is limited.
 std::optional<uint32_t> PlainReading::most_depth() const {
   return reader().nestings_.empty() ? std::nullopt : std::optional(reader().nestings_[0].room(0));
+}
+
+// Whether YAML can write the keys with names.
+bool PlainReading::has_writable_keys() {
+  if (reader().yaml_ == nullptr) return true;
+  const std::vector<bool> written = schema_.written();
+  std::optional<RegexStore> regexes;
+  const auto can_be_written = [&](const PlainSchema::Member& member) {
+    if (!schema_.is_live(member.value)) return true;
+    const std::string& name = schema_.name_at(member.name);
+    if (const auto known = reader().yaml_->can_be_key(name, nullptr)) return *known;
+    if (!regexes) regexes.emplace(max_nesting_, UINT64_MAX);
+    return *reader().yaml_->can_be_key(name, &*regexes);
+  };
+  bool all = true;
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+    const Value& value = schema_.at(PlainValueId(i));
+    if (!written[i] || !value.object || std::ranges::all_of(value.object->members, can_be_written)) continue;
+    refuse(SchemaRefusal::Kind::kYamlKey, value.name);
+    all = false;
+  }
+  return all;
 }
 
 void PlainReading::find_live() {
@@ -113,7 +138,8 @@ bool PlainReading::relax() {
   for (const auto& [id, refusal] : algebra_.doubts()) {
     if (written[id.value]) refuse(refusal.kind, refusal.pointer);
   }
-  DistinctItems items(schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth());
+  DistinctItems items(
+      schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth(), reader().yaml_ == nullptr);
   for (PlainValueId id : items.doubtful()) {
     const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
     if (!written[id.value]) continue;
@@ -208,7 +234,9 @@ std::optional<SchemaRefusal::Kind> PlainReading::may_run_out(const PlainSchema::
     if (wanted == PlainSchema::any()) continue;
     if (!any_order && std::ranges::none_of(kinds, meets)) continue;
     const auto never_runs_out = [&](const PlainSchema::KeyClass& kind) {
-      return meets(kind) && keys_.surely_has(kEndlesslyMany, kind.keys, names) && has_common(kind.value, wanted);
+      // Short keys are many, but not without end.
+      return reader().yaml_ == nullptr && meets(kind) && keys_.surely_has(kEndlesslyMany, kind.keys, names) &&
+             has_common(kind.value, wanted);
     };
     if (std::ranges::none_of(kinds, never_runs_out))
       return any_order ? SchemaRefusal::Kind::kAnyOrder : SchemaRefusal::Kind::kNegatedValues;
@@ -457,13 +485,15 @@ uint64_t PlainReading::n_states(const PlainSchema::Object& object) {
 
 PlainReader::PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
                          const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-                         NumberStyle::Spelling numbers, std::vector<Nesting> nestings, bool has_any_order)
+                         NumberStyle::Spelling numbers, std::vector<Nesting> nestings,
+                         std::shared_ptr<const YamlLayout> yaml, bool has_any_order)
     : strings_(std::move(strings)),
       identifier_(identifier),
       hides_siblings_(reference_hides_siblings),
       exclusive_(exclusive),
       numbers_(numbers),
       nestings_(std::move(nestings)),
+      yaml_(std::move(yaml)),
       has_any_order_(has_any_order) {
   for (const std::string& keyword : asserted) codes_[keyword] = code_of(keyword);
   codes_[identifier] = kIdentifier;

@@ -22,6 +22,7 @@
 #include "schema/refusals.h"
 #include "schema/string_conditions.h"
 #include "schema/writable.h"
+#include "schema/yaml_layout.h"
 #include "util/limits.h"
 #include "util/text_hash.h"
 
@@ -75,11 +76,13 @@ class PlainReader {
 
   // asserted: the keywords that restrict instances; strings: the formats that do, and what is known of strings;
   // identifier: the keyword that gives a schema a URI. numbers: plain schemas have numbers that doubles hold, if they
-  // are to be read as such. has_any_order: keys are to be written in any order, and the schema is not
-  // plain where those that must hold something may run out then.
+  // are to be read as such. nestings: a schema is plain if a value of it fits into each; its values are sought within
+  // the last. yaml: it is plain if it can be written so; or null. has_any_order: keys are to be written in any order,
+  // and the schema is not plain where those that must hold something may run out then.
   PlainReader(const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
               const std::string& identifier, bool reference_hides_siblings, Exclusive exclusive,
-              NumberStyle::Spelling numbers, std::vector<Nesting> nestings = {}, bool has_any_order = false);
+              NumberStyle::Spelling numbers, std::vector<Nesting> nestings = {},
+              std::shared_ptr<const YamlLayout> yaml = nullptr, bool has_any_order = false);
 
   // Of a document whose root is in this dialect, to which the documents that it refers to are added. Null for a schema
   // that is not plain. Throws SchemaLimitExceeded (max_rules, max_search_steps), and what the answers throw. Linear.
@@ -104,6 +107,7 @@ class PlainReader {
   Exclusive exclusive_;
   NumberStyle::Spelling numbers_;
   std::vector<Nesting> nestings_;
+  std::shared_ptr<const YamlLayout> yaml_;
   bool has_any_order_;
 };
 

@@ -225,6 +225,7 @@ class PlainReading {
   void refuse_root();
   bool has_common(PlainValueId a, PlainValueId b) const;
   std::optional<uint32_t> most_depth() const;
+  bool has_writable_keys();
   std::vector<PlainValueId> told_apart();
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
     return algebra_.all({{a}, {b}}, pointer);

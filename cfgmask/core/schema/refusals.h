@@ -21,6 +21,7 @@ struct SchemaRefusal {
     kReferenceLoop,        // a set that is made of itself
     kTooDeep,              // schemas for one value, in each other
     kIndentDepth,          // every value is nested too deep to be indented
+    kYamlKey,              // a key is too long for YAML
     kUnsatisfiable,        // no value at all
   };
 

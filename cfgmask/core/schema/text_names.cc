@@ -14,6 +14,11 @@ constexpr size_t kMaxName = 60;
 
 }  // namespace
 
+size_t n_characters(std::string_view text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));
+}
+
 std::string shortened(std::string name) {
   size_t characters = 0;
   size_t cut = 0;

@@ -7,6 +7,8 @@
 
 namespace cfgmask {
 
+// Of UTF-8.
+size_t n_characters(std::string_view text);
 // What messages show of a terminal.
 std::string shortened(std::string name);
 // A string as JSON writes it, with no more escapes than it needs.

@@ -14,7 +14,6 @@
 #include "regex/regex.h"
 #include "regex/regex_data.h"
 #include "schema/nesting.h"
-#include "schema/plain_schema.h"
 
 namespace cfgmask {
 
@@ -52,7 +51,8 @@ class YamlLayout {
   std::string key(const std::string& name, RegexStore& r) const;
   // The keys among texts, colon included.
   RegexId other_keys(RegexId texts, RegexStore& r) const;
-  // Texts that are short enough to be such keys.
+  // Only short texts are such keys, of at most so many characters.
+  uint32_t most_of_key() const { return scalars_.most_of_key; }
   RegexId short_texts(RegexStore& r) const { return r.any_text(0, scalars_.most_of_key); }
   // Whether a key with a name can be written; nullopt where `r` would have to tell, and is null.
   std::optional<bool> can_be_key(const std::string& name, RegexStore* r) const;
@@ -66,10 +66,5 @@ class YamlLayout {
   uint32_t below_key_;
   uint32_t deepest_;
 };
-
-// Whether a schema can be written in YAML with rules that the core makes: not with keys that are too long, and not if
-// keys without names are needed whose number the bound on their length matters to. nullopt if only regexes can tell,
-// and `r` is null. Linear, but for the regexes. Throws LimitExceeded.
-std::optional<bool> fits_yaml(const PlainSchema& schema, const YamlLayout& layout, RegexStore* r);
 
 }  // namespace cfgmask
