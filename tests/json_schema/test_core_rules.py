@@ -160,3 +160,30 @@ def test_terminals_are_those_of_the_core() -> None:
 @pytest.mark.parametrize("number", range(0, len(IN_USE), 4))
 def test_schemas_in_use(number: int) -> None:
     compare(IN_USE[number]["schema"], LAYOUTS[number // 4 % len(LAYOUTS)], range(2))
+
+
+def chain(depth: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "null"}
+    for _ in range(depth):
+        schema = {"type": "array", "items": schema}
+    return schema
+
+
+@pytest.mark.parametrize("options", [{"indent": 2}, {"syntax": "yaml"}], ids=repr)
+@pytest.mark.parametrize(
+    ("schema", "is_too_deep"),
+    [
+        ({"type": "array", "maxItems": 0}, False),
+        ({"type": "null"}, False),
+        (chain(32), False),
+        (chain(33), True),
+        ({"properties": {"a": chain(32)}, "additionalProperties": False, "type": "object"}, True),
+        ({"properties": {"a": chain(32)}, "additionalProperties": False, "type": "object", "maxProperties": 0}, False),
+        ({"anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": {"$ref": "#"}}]}, True),
+        ({}, True),
+    ],
+    ids=lambda value: repr(value)[:60],
+)
+def test_values_that_are_nested_too_deep(schema: Any, is_too_deep: bool, options: dict[str, Any]) -> None:
+    grammar = cfgmask.Grammar.from_json_schema(schema, **options)
+    assert ("schema-indent-depth" in [note.code for note in grammar.notes]) == is_too_deep

@@ -57,8 +57,8 @@ bool ReachedValues::nest_deeper(uint32_t depth) const {
       }
     }
     if (!deeper[schema_.root().value]) return false;
-    // From here on, it is the same for any depth.
-    if (deeper == deep) return true;
+    // From here on, it is the same for any depth. (The first look is another one.)
+    if (d > 0 && deeper == deep) return true;
     deep = std::move(deeper);
   }
   return true;
