@@ -437,17 +437,17 @@ class Grammar(Generic[Value_co]):
         def span_of(schema: Any) -> Span | None:
             return Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
 
-        ir = None
+        ir = known_notes = None
         # What one way has spent is spent.
         with session(limits):
-            read = json_schema.read_schema(
-                schema, options=options, limits=limits, span=span_of(schema), retrieve=documents
-            )
-            if read is None:
-                ir = json_schema.lower_schema(
-                    schema, options=options, span=span_of(schema), limits=limits, retrieve=documents
-                )
-        plain, known_notes = (None, None) if read is None else read
+            plain = json_schema.plain_schema(schema, options=options, limits=limits, retrieve=documents)
+            if plain is None:
+                span = span_of(schema)
+                read = json_schema.read_schema(schema, options=options, limits=limits, span=span, retrieve=documents)
+                if read is None:
+                    ir = json_schema.lower_schema(schema, options=options, span=span, limits=limits, retrieve=documents)
+                else:
+                    plain, known_notes = read
         # The caller may change the schema before somebody asks for the intermediate form, or pickles the grammar.
         kept = KeptSchema.of(schema)
 

@@ -135,6 +135,8 @@ void PlainAlgebra::finish() {
     sort_keys(id);
     find_kinds(id);
     const Value& value = schema_.at(id);
+    compares_items_ = compares_items_ || (value.array && (value.array->distinct || value.array->repeats));
+    has_witnesses_ = has_witnesses_ || (value.object && !value.object->witnesses.empty());
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(id, todo);
   }

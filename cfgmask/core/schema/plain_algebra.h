@@ -129,6 +129,9 @@ class PlainAlgebra {
     SchemaRefusal refusal;
   };
   const std::vector<Doubt>& doubts() const { return doubts_; }
+  // Whether the root reaches arrays that forbid or demand equal items, and objects that demand keys without names.
+  bool compares_items() const { return compares_items_; }
+  bool has_witnesses() const { return has_witnesses_; }
   // What a set was made of; empty for one that is no combination.
   Terms terms_of(PlainValueId id) const {
     const auto found = terms_of_.find(id.value);
@@ -293,6 +296,8 @@ class PlainAlgebra {
   TextMap<std::string, PlainValueId> known_;
   std::unordered_map<uint32_t, int> looked_at_;  // sets that seem to have values, at which depth
   std::vector<Doubt> doubts_;
+  bool compares_items_ = false;
+  bool has_witnesses_ = false;
   uint64_t max_work_;
   uint64_t work_ = 0;
   std::optional<std::string> left_;

@@ -85,6 +85,7 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
 
 // The sets whose values are told from others by all that is in them.
 std::vector<PlainValueId> PlainReading::told_apart() {
+  if (!algebra_.compares_items()) return {};
   DistinctItems items(
       schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth(), reader().yaml_ == nullptr);
   std::vector<PlainValueId> found = items.told_apart();
@@ -133,6 +134,7 @@ void PlainReading::refuse(SchemaRefusal::Kind kind, const std::string& name) {
 }
 
 bool PlainReading::relax() {
+  if (algebra_.doubts().empty() && !algebra_.compares_items() && !algebra_.has_witnesses()) return false;
   const std::vector<bool> written = schema_.written();
   bool found = false;
   for (const auto& [id, refusal] : algebra_.doubts()) {
