@@ -214,7 +214,8 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   };
   const auto alike = [](CaseFolding, bool) { return std::vector<std::vector<uint32_t>>(); };
   const auto no_regex = [](const std::string&) { return nullptr; };
-  auto found = reader.read(*document, {none, alike, no_regex, letters, same}, {limits.max_nesting, limits.max_rules});
+  auto found =
+      reader.read(*document, {none, alike, no_regex, letters, same, nullptr}, {limits.max_nesting, limits.max_rules});
   if (!found) return std::nullopt;
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
