@@ -670,9 +670,6 @@ class PlainReader:
 
         `answers` has these methods:
 
-        numbers(schema)  the regex of the numbers of a schema, as JSON text, and the name of their terminal; without a
-                         regex if there are none, None if the schema is not plain. The schema is in the draft that its
-                         `$schema` names, or else in that of the root
         alike(folding, only_ascii)  the classes of two or more characters that the flag i of a pattern makes equal, by a
                          name of `cfgmask.regex.case_folding`; only_ascii: those with a letter of ASCII
         format(name)     the texts of a format that `KnownStrings` has without parts; asked once

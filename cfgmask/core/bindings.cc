@@ -1171,12 +1171,6 @@ class PlainAnswers {
 
   PlainQuestions questions() {
     PlainQuestions questions;
-    questions.numbers = [this](const std::string& schema) -> std::optional<PlainSchema::Outside> {
-      const nb::object answer = ask("numbers", schema);
-      if (answer.is_none()) return std::nullopt;
-      const auto [regex, name] = nb::cast<std::pair<nb::object, std::string>>(answer);
-      return PlainSchema::Outside{regex_of(regex), name};
-    };
     questions.alike = [this](CaseFolding folding, bool only_ascii) {
       return alike_classes(ask("alike", folding_name(folding), only_ascii));
     };
@@ -1431,7 +1425,7 @@ void bind_plain_schema(nb::module_& m) {
           "regexes",
           [](const PlainSchemaParts& self) {
             std::vector<std::shared_ptr<const PortableRegex>> found;
-            for (const auto& scalars : self.schema->all_outside()) found.push_back(scalars.regex);
+            for (const auto& strings : self.schema->all_outside()) found.push_back(strings);
             return found;
           },
           docs::PlainSchema_regexes);

@@ -7,29 +7,21 @@ core brings those to rules some forty times faster than `lower` does; everything
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache, reduce
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from cfgmask import _core
 from cfgmask.errors import LimitExceeded
-from cfgmask.grammar.ir import Terminal
-from cfgmask.grammar.regex_tree import NOTHING, RegexTree
-from cfgmask.json_schema import algebra, decide, lexemes, number_holes, yaml_scalars
-from cfgmask.json_schema.drafts import Draft, draft_of_uri
+from cfgmask.grammar.regex_tree import RegexTree
+from cfgmask.json_schema import lexemes, yaml_scalars
+from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import FORMATS, format_regex
-from cfgmask.json_schema.nodes import DECLARED, UNDECLARED, Dialect, Node, Retriever, declared_dialect
-from cfgmask.json_schema.normal_form import NOTHING_AT_ALL, Normal
+from cfgmask.json_schema.nodes import UNDECLARED, Dialect, Retriever, declared_dialect
 from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions, allowed_escapes
-from cfgmask.json_schema.probe import Prober
-from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes
-from cfgmask.json_schema.scalars import NumberStyle, refusals_of_scalars, scalars
-from cfgmask.json_schema.session import current, session
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.spelling import marks, strings_with
-from cfgmask.json_schema.survey import form_problem
 from cfgmask.json_schema.unknown_keywords import has_unknown_keywords
-from cfgmask.json_schema.values import JsonValue, read_text
 from cfgmask.json_schema.wrapped import is_wrapped
 from cfgmask.json_schema.written import written
 from cfgmask.limits import Limits
@@ -70,7 +62,7 @@ def plain_schema(
     declared = document.schema_uri
     dialect = None if declared is None else declared_dialect(declared, retrieve)
     dialect = UNDECLARED if dialect is None else dialect
-    answers = _Answers(dialect, options, limits, retrieve)
+    answers = _Answers(options, limits, retrieve)
     found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits), _writable(held, options))
     if found is None:
         return None
@@ -92,7 +84,7 @@ def read_leniently(
     declared = document.schema_uri
     dialect = None if declared is None else declared_dialect(declared, retrieve)
     dialect = UNDECLARED if dialect is None else dialect
-    answers = _Answers(dialect, options, limits, retrieve)
+    answers = _Answers(options, limits, retrieve)
     found, refusals = _reader_with(dialect, options).read_leniently(
         document, answers, *_of_reading(limits), _writable(held, options)
     )
@@ -121,7 +113,7 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
     try:
         return reader.read_all(
             schemas,
-            lambda: _Answers(UNDECLARED, options, limits, retrieve=None),
+            lambda: _Answers(options, limits, retrieve=None),
             _layout(options),
             *_of_reading(limits),
         )
@@ -256,22 +248,13 @@ _CHARACTERS_PER_STEP = 4
 class _Answers:
     """What the core asks while it reads one schema. Raises LimitExceeded(max_rules) where it asks too much.
 
-    dialect   that of the root
     retrieve  as in `plain_schema`
     """
 
-    def __init__(
-        self, dialect: Dialect, options: JsonSchemaOptions, limits: Limits, retrieve: Retriever | None
-    ) -> None:
-        self._dialect = dialect
+    def __init__(self, options: JsonSchemaOptions, limits: Limits, retrieve: Retriever | None) -> None:
         self._options = options
         self._limits = limits
         self._retrieve = retrieve
-
-    def numbers(self, schema: str) -> tuple[_core.PortableRegex | None, str] | None:
-        """As `_core.PlainReader.read` says."""
-        _spend_on(schema)
-        return _or_none(lambda: _numbers_of(schema, self._dialect, self._options, self._limits))
 
     def alike(self, folding: Folding, only_ascii: bool) -> list[list[int]]:
         """As `_core.PlainReader.read` says."""
@@ -306,97 +289,3 @@ class _Answers:
 def _spend_on(question: str) -> None:
     """Count the answer to a question, remembered or not. Raises LimitExceeded."""
     current().spend(_STEPS_PER_ANSWER + len(question) // _CHARACTERS_PER_STEP)
-
-
-def _or_none(answer: Callable[[], T]) -> T | None:
-    """The answer; None where the schema is not plain after all, or crosses a limit that the general way may keep.
-
-    What was spent of `max_rules` is spent for that way, too.
-    """
-    try:
-        return answer()
-    except _NotPlain:
-        return None
-    except LimitExceeded as error:
-        if error.limit == "max_rules":
-            raise
-        return None
-
-
-class _NotPlain(Exception):
-    """The schema is not plain after all, or there is something wrong."""
-
-
-@lru_cache(maxsize=4096)
-def _numbers_of(
-    schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits
-) -> tuple[_core.PortableRegex | None, str]:
-    """The regex of the numbers of a schema, and its name. Raises _NotPlain, LimitExceeded."""
-    with session(limits):
-        found = _read(schema, dialect, options, limits)
-        terminals = [terminal for terminal in scalars(found, NumberStyle.of(options)) if not _is_nothing(terminal)]
-        return (_portable(terminals[0].regex, limits), terminals[0].name) if terminals else (None, "")
-
-
-def _portable(tree: RegexTree, limits: Limits) -> _core.PortableRegex:
-    """Raises _NotPlain, LimitExceeded."""
-    try:
-        return _core.portable_regex(tree, limits.max_nesting)
-    except OverflowError:
-        raise _NotPlain from None
-
-
-def _read(schema: str, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
-    """The numbers of a schema. Raises _NotPlain."""
-    document = read_text(schema, None, limits)
-    if document.problems:
-        raise _NotPlain
-    found = _combined(document.value, dialect, options, limits)
-    if refusals_of_scalars(found):
-        raise _NotPlain
-    return found
-
-
-def _is_nothing(terminal: Terminal) -> bool:
-    # Numbers of several conditions may have no spelling.
-    return terminal.regex == NOTHING or decide.is_empty(terminal.regex)
-
-
-def _combined(schema: JsonValue, dialect: Dialect, options: JsonSchemaOptions, limits: Limits) -> Normal:
-    """The numbers of a schema, which may be a combination of others under `allOf` and `not`, or `anyOf`.
-
-    Raises _NotPlain.
-    """
-    assert isinstance(schema, dict)
-    choices = schema.get("anyOf")
-    if isinstance(choices, list):
-        shapes = [shape for choice in choices for shape in _combined(choice, dialect, options, limits).numbers]
-        return replace(NOTHING_AT_ALL, numbers=number_holes.without_covered(tuple(dict.fromkeys(shapes))))
-    parts = schema.get("allOf")
-    if isinstance(parts, list):
-        found = reduce(algebra.intersect, [_combined(part, dialect, options, limits) for part in parts])
-        holes = [_combined(hole, dialect, options, limits) for hole in _holes(schema)]
-        return algebra.difference(found, holes, Prober(lambda _: NOTHING_AT_ALL))
-    node = Node(schema, "", "", _dialect_of(schema, dialect))
-    if any(form_problem(node, keyword, options) is not None for keyword in node.keywords):
-        raise _NotPlain
-    return _numbers(node)
-
-
-def _dialect_of(schema: dict[str, JsonValue], root: Dialect) -> Dialect:
-    """That of a question, which says its draft where that is another one than the root's."""
-    uri = schema.get("$schema")
-    draft = draft_of_uri(uri) if isinstance(uri, str) else None
-    return root if draft is None else DECLARED[draft]
-
-
-def _holes(schema: dict[str, JsonValue]) -> list[JsonValue]:
-    hole = schema.get("not")
-    listed = hole.get("anyOf") if isinstance(hole, dict) else None
-    return listed if isinstance(listed, list) else []
-
-
-def _numbers(node: Node) -> Normal:
-    found = replace(NOTHING_AT_ALL, numbers=number_shapes(node, allowed_types(node)))
-    listed = node.get("enum")
-    return algebra.intersect(constants(listed), found) if isinstance(listed, list) else found

@@ -206,7 +206,6 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
                            has_any_order);
   auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
-  const auto none = [](const auto&...) { return std::nullopt; };
   const auto same = [](const std::string&, const PlainReader& around) { return &around; };
   const auto letters = [](const std::string& name) {
     using Ranges = CharacterProperties::Ranges;
@@ -215,7 +214,7 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   const auto alike = [](CaseFolding, bool) { return std::vector<std::vector<uint32_t>>(); };
   const auto no_regex = [](const std::string&) { return nullptr; };
   auto found =
-      reader.read(*document, {none, alike, no_regex, letters, same, nullptr}, {limits.max_nesting, limits.max_rules});
+      reader.read(*document, {alike, no_regex, letters, same, nullptr}, {limits.max_nesting, limits.max_rules});
   if (!found) return std::nullopt;
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};

@@ -109,6 +109,52 @@ std::optional<NumberSet> NumberSet::outside(const NumberSet& other) const {
   return found ? found : of({});
 }
 
+NumberSet NumberSet::without_low() const {
+  NumberSet found = *this;
+  found.low_ = std::nullopt;
+  return found;
+}
+
+NumberSet NumberSet::without_high() const {
+  NumberSet found = *this;
+  found.high_ = std::nullopt;
+  return found;
+}
+
+NumberSet NumberSet::bounds_alone() const {
+  NumberSet found;
+  found.low_ = low_;
+  found.high_ = high_;
+  return found;
+}
+
+std::vector<NumberSet> NumberSet::outsides() const {
+  std::vector<NumberSet> found;
+  if (low_) found.push_back(to({low_->value, !low_->is_open}));
+  if (high_) found.push_back(from({high_->value, !high_->is_open}));
+  return found;
+}
+
+bool NumberSet::is_bounded_by(const NumberSet& other) const {
+  const auto is_tighter = [](const std::optional<Bound>& bound, const std::optional<Bound>& than, int sign) {
+    return !than || (bound && tighter(bound, than, sign) == bound);
+  };
+  return is_tighter(low_, other.low_, 1) && is_tighter(high_, other.high_, -1);
+}
+
+std::optional<std::vector<Decimal>> NumberSet::few(size_t at_most) const {
+  const auto step = multiple_of();
+  if (!low_ || !high_) return std::nullopt;
+  if (is_one_number()) return std::vector{low_->value};
+  if (!step) return std::nullopt;
+  std::vector<Decimal> found;
+  for (Decimal value = low_->value; value <= high_->value; value = step->next(value, true)) {
+    if (found.size() == at_most) return std::nullopt;
+    found.push_back(value);
+  }
+  return found;
+}
+
 bool NumberSet::is_empty() const { return values_ ? values_->empty() : low_ && high_ && apart(*low_, *high_); }
 
 uint64_t NumberSet::count() const {

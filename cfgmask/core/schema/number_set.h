@@ -59,6 +59,34 @@ class NumberSet {
   bool is_everything() const { return integers_ == Integers::kNo && !step_ && !low_ && !high_ && !values_; }
   bool is_empty() const;
   bool is_listed() const { return values_.has_value(); }
+  const std::vector<Decimal>& values() const { return *values_; }
+  const std::optional<Bound>& low() const { return low_; }
+  const std::optional<Bound>& high() const { return high_; }
+  bool has_bounds() const { return low_ || high_; }
+  bool has_both_bounds() const { return low_ && high_; }
+  bool has_bounds_of(const NumberSet& other) const { return low_ == other.low_ && high_ == other.high_; }
+  // Whether there is one number between the bounds, which is one itself.
+  bool is_one_number() const { return low_ && high_ && low_->value == high_->value; }
+  // Whether two spellings of a number may differ in being in the set.
+  bool is_unfractioned() const { return integers_ == Integers::kUnfractioned; }
+  // What the numbers of a set that is no list are multiples of; nullopt: any number.
+  std::optional<NumberStep> multiple_of() const { return values_ ? std::nullopt : step(); }
+  // Whether there are no conditions but bounds.
+  bool is_range() const { return integers_ == Integers::kNo && !step_ && !values_; }
+  NumberSet without_low() const;
+  NumberSet without_high() const;
+  // All numbers between the bounds.
+  NumberSet bounds_alone() const;
+  // What is outside of a range.
+  std::vector<NumberSet> outsides() const;
+  // Whether the bounds are within those of another set.
+  bool is_bounded_by(const NumberSet& other) const;
+  // The numbers of a set that is no list, in ascending order, if they are finitely many and at most so many.
+  std::optional<std::vector<Decimal>> few(size_t at_most) const;
+  // Whether a number is in the set, as far as that does not depend on how it is spelled.
+  bool admits(const Decimal& value) const;
+  // The numbers of a range that doubles tell from those outside, for runs of so many digits.
+  NumberSet within_doubles(uint32_t most) const;
   // Whether they are multiples of another number than one.
   bool has_step() const { return step_.has_value(); }
   // The values in ascending order of a set that is only a list of them; null for others.
@@ -86,11 +114,8 @@ class NumberSet {
     return step_ || integers_ == Integers::kNo ? step_ : std::optional(NumberStep{});
   }
   RegexId plain_regex(RegexStore& store, uint32_t most, Exponents exponents) const;
-  // The numbers of a range that doubles tell from those outside, for runs of so many digits.
-  NumberSet within_doubles(uint32_t most) const;
-  // The same of a range.
+  // The numbers that are in this set alone, of a range or of integers.
   std::optional<NumberSet> outside(const NumberSet& other) const;
-  bool admits(const Decimal& value) const;
   // Whether a value meets all but being listed.
   bool is_inside(const Decimal& value) const;
   // The same set with values that are checked, and bounds that are members of it where there are multiples alone.

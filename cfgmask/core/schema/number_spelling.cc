@@ -11,8 +11,6 @@ namespace cfgmask {
 
 namespace {
 
-// Superfluous zeros that may end an integer or a listed number.
-constexpr uint32_t kMaxZeros = 4;
 // Zeros that programs print before an exponent.
 constexpr uint32_t kMaxExponentZeros = 2;
 
@@ -22,9 +20,10 @@ Decimal integer(int value) { return {std::to_string(std::abs(value)), {}, value 
 
 }  // namespace
 
-NumberSpelling::NumberSpelling(RegexStore& store, uint32_t most)
+NumberSpelling::NumberSpelling(RegexStore& store, uint32_t most, uint32_t zeros)
     : r_(store),
       most_(most),
+      zeros_(zeros),
       digit_(digits_between('0', '9')),
       non_zero_(digits_between('1', '9')),
       zero_(r_.literal("0")),
@@ -65,7 +64,7 @@ RegexId NumberSpelling::without_exponents() const { return join({optional(minus_
 
 RegexId NumberSpelling::point_zeros(bool fraction) const {
   if (!fraction) return RegexStore::empty_text();
-  return optional(join({point_, r_.repetition(zero_, 1, kMaxZeros)}));
+  return optional(join({point_, r_.repetition(zero_, 1, zeros_)}));
 }
 
 RegexId NumberSpelling::listed(const std::vector<Decimal>& values, bool fraction) const {
@@ -76,7 +75,7 @@ RegexId NumberSpelling::listed(const std::vector<Decimal>& values, bool fraction
 }
 
 RegexId NumberSpelling::listed(RegexId whole, RegexId broken, bool fraction) const {
-  return either({join({whole, point_zeros(fraction)}), join({broken, r_.repetition(zero_, 0, kMaxZeros)})});
+  return either({join({whole, point_zeros(fraction)}), join({broken, r_.repetition(zero_, 0, zeros_)})});
 }
 
 bool NumberSpelling::is_small(const Decimal& value) {
@@ -113,7 +112,7 @@ RegexId NumberSpelling::integers(const MaybeBound& low, const MaybeBound& high, 
 RegexId NumberSpelling::multiples(const NumberStep& step, const MaybeBound& low, const MaybeBound& high,
                                   bool fraction) const {
   if (low && high && low->value == high->value) return listed({low->value}, fraction);
-  const uint32_t most_places = step.is_integer() ? 0 : step.places + kMaxZeros;
+  const uint32_t most_places = step.is_integer() ? 0 : places_of(step);
   const RegexId zeros = point_zeros(fraction && step.is_integer());
   if (!low && !high) return join({optional(minus_), multiples_of(step, most_places, most_), zeros});
   const RegexId spelled = join({optional(minus_), multiples_of(step, most_places, kUnbounded)});
@@ -134,6 +133,47 @@ bool NumberSpelling::has_texts(RegexId regex) const {
   } catch (const LimitExceeded&) {
     return true;
   }
+}
+
+uint32_t NumberSpelling::places_of(const NumberStep& step) const {
+  return zeros_ == kUnbounded ? kUnbounded : step.places + zeros_;
+}
+
+std::optional<RegexId> NumberSpelling::sieved(const std::vector<Sieve>& sieves) const {
+  uint32_t places = 0;
+  for (const Sieve& sieve : sieves) {
+    if (sieve.step) places = std::max(places, sieve.step->places);
+    for (const NumberStep& hole : sieve.holes) places = std::max(places, hole.places);
+  }
+  // In units of the last place.
+  const auto scaled = [&](const NumberStep& step) { return NumberStep::units_at(step, places); };
+  std::vector<uint32_t> words{places, most_};
+  const auto add = [&](uint64_t units) {
+    words.push_back(static_cast<uint32_t>(units));
+    words.push_back(static_cast<uint32_t>(units >> 32));
+  };
+  std::optional<uint64_t> modulus = 1;
+  for (const Sieve& sieve : sieves) {
+    const auto units = sieve.step ? scaled(*sieve.step) : std::optional(uint64_t{1});
+    if (!units) return std::nullopt;
+    modulus = NumberStep::common_units(*modulus, *units);
+    std::vector<uint64_t> without;
+    for (const NumberStep& hole : sieve.holes) {
+      const auto taken = scaled(hole);
+      if (!taken || !modulus) return std::nullopt;
+      modulus = NumberStep::common_units(*modulus, *taken);
+      if (std::find(without.begin(), without.end(), *taken) == without.end()) without.push_back(*taken);
+    }
+    if (!modulus) return std::nullopt;
+    if (sieve.step && std::ranges::any_of(without, [&](uint64_t taken) { return *units % taken == 0; })) continue;
+    add(*units);
+    words.push_back(sieve.is_whole ? 0 : !sieve.step ? kUnbounded : places_of(*sieve.step));
+    words.push_back(!sieve.step && !sieve.is_whole ? 1 : 0);
+    words.push_back(static_cast<uint32_t>(without.size()));
+    for (uint64_t taken : without) add(taken);
+  }
+  if (words.size() == 2) return RegexStore::nothing();
+  return join({optional(minus_), r_.multiples(words)});
 }
 
 RegexId NumberSpelling::multiples_of(const NumberStep& step, uint32_t most_places, uint32_t most) const {

@@ -21,8 +21,21 @@ class NumberSpelling {
   using Bound = NumberSet::Bound;
   using MaybeBound = std::optional<Bound>;
 
-  // `most`: digits of a run that nothing else bounds.
-  NumberSpelling(RegexStore& store, uint32_t most);
+  // Multiples of a step, or all numbers, that are no multiples of others.
+  struct Sieve {
+    std::optional<NumberStep> step;
+    std::vector<NumberStep> holes;
+    bool is_whole;  // written without a point
+  };
+
+  // Superfluous zeros that may end an integer or a listed number.
+  static constexpr uint32_t kMaxZeros = 4;
+
+  // `most`: digits of a run that nothing else bounds; `zeros`: superfluous ones after the point, of a number that has
+  // to end anyway.
+  NumberSpelling(RegexStore& store, uint32_t most, uint32_t zeros = kMaxZeros);
+
+  uint32_t most() const { return most_; }
 
   // With runs of so many digits no number is beyond the doubles, and none but zero is read as zero, if no more than
   // kMostWhole digits come before the point and no more than kMostPlaces after it.
@@ -50,10 +63,17 @@ class NumberSpelling {
   RegexId integers(const MaybeBound& low, const MaybeBound& high, bool fraction) const;
   // The multiples of a step, which the bounds are. `fraction`: integers may have one, of zeros.
   RegexId multiples(const NumberStep& step, const MaybeBound& low, const MaybeBound& high, bool fraction) const;
+  // The numbers of any sieve, without exponents; nullopt if all steps have too large a common multiple.
+  std::optional<RegexId> sieved(const std::vector<Sieve>& sieves) const;
   RegexId decimals(const MaybeBound& low, const MaybeBound& high) const;
   // The same, with exponents within the doubles where nothing else bounds them.
   RegexId doubles(const MaybeBound& low, const MaybeBound& high) const;
   RegexId decimals_without_exponents(const MaybeBound& low, const MaybeBound& high) const;
+
+  // What may follow the digits of an integer without changing it.
+  RegexId point_zeros(bool fraction) const;
+  // Also where it takes long to tell.
+  bool has_texts(RegexId regex) const;
 
  private:
   // The numbers between bounds that are not negative, without a sign.
@@ -66,10 +86,8 @@ class NumberSpelling {
   // `least` or more of something, up to the end of a run.
   RegexId run(RegexId body, uint32_t least) const;
   RegexId exactly(size_t n_digits) const;
-  RegexId point_zeros(bool fraction) const;
-
-  // Also where it takes long to tell.
-  bool has_texts(RegexId regex) const;
+  // How many digits after the point a multiple may have.
+  uint32_t places_of(const NumberStep& step) const;
   // Those without sign, of at most so many places, and of so many digits if nothing else bounds them.
   RegexId multiples_of(const NumberStep& step, uint32_t most_places, uint32_t most) const;
   RegexId with_sign(const MaybeBound& low, const MaybeBound& high, Magnitudes magnitudes) const;
@@ -94,6 +112,7 @@ class NumberSpelling {
 
   RegexStore& r_;
   uint32_t most_;
+  uint32_t zeros_;
   RegexId digit_, non_zero_, zero_, point_, minus_, e_;
   RegexId some_digits_;  // any run of them, also none
   RegexId natural_, fraction_;

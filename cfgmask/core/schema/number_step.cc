@@ -16,12 +16,6 @@ std::optional<uint64_t> times(uint64_t a, uint64_t b) {
   return a >= kMost || b >= kMost || (a != 0 && b > (kMost - 1) / a) ? std::nullopt : std::optional(a * b);
 }
 
-std::optional<uint64_t> scaled(const NumberStep& step, uint32_t places) {
-  std::optional<uint64_t> units = step.units;
-  for (uint32_t i = step.places; units && i < places; ++i) units = times(*units, 10);
-  return units;
-}
-
 // The digits of a magnitude up to a number of places, whether there are more, and the remainder of those digits.
 struct Divided {
   std::string digits;
@@ -84,12 +78,20 @@ std::optional<NumberStep> NumberStep::of(const Decimal& number) {
   return units < kMost ? std::optional(NumberStep{units, static_cast<uint32_t>(number.fraction.size())}) : std::nullopt;
 }
 
+std::optional<uint64_t> NumberStep::units_at(const NumberStep& step, uint32_t places) {
+  std::optional<uint64_t> units = step.units;
+  for (uint32_t i = step.places; units && i < places; ++i) units = times(*units, 10);
+  return units;
+}
+
+std::optional<uint64_t> NumberStep::common_units(uint64_t a, uint64_t b) { return times(a / std::gcd(a, b), b); }
+
 std::optional<NumberStep> NumberStep::common(const NumberStep& a, const NumberStep& b) {
   uint32_t places = std::max(a.places, b.places);
-  const auto x = scaled(a, places);
-  const auto y = scaled(b, places);
+  const auto x = units_at(a, places);
+  const auto y = units_at(b, places);
   if (!x || !y) return std::nullopt;
-  auto units = times(*x / std::gcd(*x, *y), *y);
+  auto units = common_units(*x, *y);
   if (!units) return std::nullopt;
   for (; places > 0 && *units % 10 == 0; --places) *units /= 10;
   return NumberStep{*units, places};

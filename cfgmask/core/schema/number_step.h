@@ -19,6 +19,11 @@ struct NumberStep {
   // The least number that is a multiple of both; nullopt if it has too many digits.
   static std::optional<NumberStep> common(const NumberStep& a, const NumberStep& b);
 
+  // The same steps as integers: one in units of a digit after the point, and the least common multiple of two. nullopt
+  // from Multiples::kMostModulus on.
+  static std::optional<uint64_t> units_at(const NumberStep& step, uint32_t places);
+  static std::optional<uint64_t> common_units(uint64_t a, uint64_t b);
+
   bool is_integer() const { return places == 0; }
   bool is_one() const { return places == 0 && units == 1; }
   bool divides(const Decimal& number) const;

@@ -14,6 +14,11 @@ namespace {
 
 // Objects that two unions come to together, if it is more than each of them has.
 constexpr size_t kMaxAlternatives = 1'000;
+// Of two sets of scalars of one kind, and what it takes to look at one.
+constexpr uint64_t kMaxScalarPairs = 100'000;
+// Sets of numbers that are one value.
+constexpr size_t kMaxNumberSets = 20'000;
+constexpr uint64_t kWorkPerScalarPair = 4;
 constexpr size_t kMaxArrays = 20'000;
 // Sets that a union is made of, and names for sets on the way to these.
 constexpr size_t kMaxParts = 100'000;
@@ -29,6 +34,10 @@ constexpr int kMaxMeetDepth = 30;
 constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
 constexpr size_t kMaxQuestion = 20'000;
+// Sets of numbers that are one terminal.
+constexpr size_t kMaxJoined = 1'000;
+// What it takes to combine sets of numbers, beside looking at their parts.
+constexpr uint64_t kWorkPerUnion = 512;
 constexpr uint32_t kMaxCountedItems = 1'000;
 // Of an array.
 constexpr size_t kMostKinds = 62;
@@ -152,7 +161,7 @@ void PlainAlgebra::finish() {
   };
   if (annotates_) define_each([&](PlainValueId id) { return without_annotations(id); });
   if (writable_ == nullptr) return;
-  if (!writable_->strings.empty()) written_strings_ = ask(writable_->strings, PlainSchema::kString);
+  if (!writable_->strings.empty()) written_strings_ = ask(writable_->strings);
   regexes_ = std::make_unique<RegexStore>(kMaxWrittenNesting, kMaxWrittenSteps);
   define_each([&](PlainValueId id) { return written(id); });
 }
@@ -208,8 +217,9 @@ std::optional<uint32_t> PlainAlgebra::written_numbers(uint32_t index) {
   const PlainSchema::Terminal terminal = schema_.terminal(index);
   HeldBytes held(*regexes_, writable_->held);
   const auto is_written = [&](RegexId regex) { return !regexes_->is_empty(held.of(regex)); };
-  if (terminal.numbers == nullptr)
-    return is_written(schema_.outside(terminal).regex->in(*regexes_)) ? std::optional(index) : std::nullopt;
+  if (terminal.number_union != nullptr)
+    return is_written(terminal.number_union->regex(*regexes_, writable_->numbers)) ? std::optional(index)
+                                                                                   : std::nullopt;
   const auto* listed = terminal.numbers->listed();
   if (listed == nullptr)
     return is_written(terminal.numbers->regex(*regexes_, writable_->numbers)) ? std::optional(index) : std::nullopt;
@@ -269,9 +279,7 @@ void PlainAlgebra::doubt(PlainValueId id, SchemaRefusal::Kind kind, std::string 
 void PlainAlgebra::join_numbers(PlainValueId id) {
   const auto is_condition = [&](uint32_t index) {
     const auto& terminal = schema_.terminal(index);
-    return terminal.spelling == PlainSchema::Spelling::kNumbers
-               ? terminal.numbers->has_step()
-               : terminal.kind == PlainSchema::kNumber && terminal.spelling == PlainSchema::Spelling::kOutside;
+    return terminal.number_union || (terminal.numbers && terminal.numbers->has_step());
   };
   const auto only_condition = [&](PlainValueId alternative) -> std::optional<uint32_t> {
     const Value& held = schema_.at(schema_.resolved(alternative));
@@ -286,14 +294,12 @@ void PlainAlgebra::join_numbers(PlainValueId id) {
   for (PlainValueId alternative : held.alternatives) {
     if (const auto terminal = only_condition(alternative)) add_new(found, *terminal);
   }
-  if (found.size() < 2) return;
-  std::string definition = "{\"anyOf\":[";
-  for (uint32_t terminal : found) {
-    if (terminal != found.front()) definition += ',';
-    definition += schema_.definition(terminal);
-    if (definition.size() > kMaxQuestion) return;
-  }
-  const auto together = ask(definition + "]}", PlainSchema::kNumber);
+  if (found.size() < 2 || found.size() > kMaxJoined) return;
+  const auto together = numbers([&] {
+    std::vector<NumberUnion> parts;
+    for (uint32_t terminal : found) parts.push_back(schema_.number_union(schema_.terminal(terminal)));
+    return NumberUnion::any_of(parts, spending());
+  });
   Value value = schema_.at(id);
   std::erase_if(value.terminals, is_condition);
   std::erase_if(value.alternatives, [&](PlainValueId alternative) { return only_condition(alternative).has_value(); });
@@ -925,11 +931,18 @@ void PlainAlgebra::meet_kind(Kind kind, uint32_t everything, const Parts& a, con
     both.terminals.insert(both.terminals.end(), of_a.begin(), of_a.end());
     return;
   }
+  const uint64_t n_pairs = uint64_t{of_a.size()} * of_b.size();
+  // Strings are joined as far as they go, and numbers are not.
+  if (kind == PlainSchema::kNumber && n_pairs > kMaxScalarPairs) throw TooManyAlternatives();
+  work(n_pairs * kWorkPerScalarPair);
+  std::unordered_set<uint32_t> known(both.terminals.begin(), both.terminals.end());
   for (uint32_t s : of_a) {
     for (uint32_t t : of_b) {
-      if (const auto found = meet_terminals(s, t)) add_new(both.terminals, *found);
+      const auto found = meet_terminals(s, t);
+      if (found && known.insert(*found).second) both.terminals.push_back(*found);
     }
   }
+  if (kind == PlainSchema::kNumber && known.size() > kMaxNumberSets) throw TooManyAlternatives();
 }
 
 std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
@@ -950,27 +963,25 @@ std::optional<uint32_t> PlainAlgebra::meet_terminals(uint32_t a, uint32_t b) {
     if (text.minimum > text.maximum) return std::nullopt;
     if (const auto found = schema_.text(text)) return found;
   }
+  if (s.kind == Kind::kNumber) {
+    if (s.numbers && t.numbers && NumberSet::can_meet(*s.numbers, *t.numbers))
+      return schema_.numbers(*s.numbers & *t.numbers);
+    return numbers([&] { return NumberUnion::both(schema_.number_union(s), schema_.number_union(t), spending()); });
+  }
   std::string asked = "{\"allOf\":[";
   asked += schema_.definition(a);
   asked += ',';
   asked += schema_.definition(b);
   asked += "]}";
-  if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers &&
-      NumberSet::can_meet(*s.numbers, *t.numbers))
-    return schema_.numbers(*s.numbers & *t.numbers, std::move(asked));
-  return ask(asked, s.kind);
+  return ask(asked);
 }
 
 std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint32_t>& holes) {
   using Spelling = PlainSchema::Spelling;
   using Terminal = PlainSchema::Terminal;
-  const auto list = [&](uint32_t hole, std::string& definitions) {
-    if (!definitions.empty()) definitions += ',';
-    definitions += schema_.definition(hole);
-  };
   std::optional<Terminal> rest;  // what is left, once that is less
-  std::string taken;
   std::string unknown;
+  std::vector<NumberUnion> taken;
   for (uint32_t hole : holes) {
     const Terminal& s = rest ? *rest : schema_.terminal(a);
     const Terminal& t = schema_.terminal(hole);
@@ -985,21 +996,28 @@ std::optional<uint32_t> PlainAlgebra::without(uint32_t a, const std::vector<uint
       }
     }
     if (schema_.plainly_apart(s, t)) continue;
-    if (s.spelling == Spelling::kNumbers && t.spelling == Spelling::kNumbers) {
+    if (s.numbers && t.numbers) {
       if (auto numbers = *s.numbers - *t.numbers) {
         if (numbers->is_empty()) return std::nullopt;
         rest = Terminal{s.name, s.kind, s.spelling, {}, {}, std::make_shared<const NumberSet>(*std::move(numbers))};
-        list(hole, taken);
         continue;
       }
     }
-    list(hole, unknown);
+    if (s.kind == Kind::kNumber) {
+      taken.push_back(schema_.number_union(t));
+    } else {
+      if (!unknown.empty()) unknown += ',';
+      unknown += schema_.definition(hole);
+    }
   }
   uint32_t left = a;
   if (rest && rest->spelling == Spelling::kListed) left = schema_.listed(std::move(rest->listed));
-  if (rest && rest->spelling == Spelling::kNumbers)
-    left = schema_.numbers(*rest->numbers, difference(a, taken)).value();
-  return unknown.empty() ? left : ask(difference(left, unknown), schema_.terminal(left).kind);
+  if (rest && rest->spelling == Spelling::kNumbers) left = schema_.numbers(*rest->numbers).value();
+  if (!taken.empty()) {
+    const NumberUnion whole = schema_.number_union(schema_.terminal(left));
+    return numbers([&] { return NumberUnion::difference(whole, taken, spending()); });
+  }
+  return unknown.empty() ? left : ask(difference(left, unknown));
 }
 
 std::string PlainAlgebra::difference(uint32_t terminal, std::string_view holes) const {
@@ -1010,9 +1028,14 @@ std::string PlainAlgebra::difference(uint32_t terminal, std::string_view holes) 
   return definition += "]}}";
 }
 
-std::optional<uint32_t> PlainAlgebra::ask(const std::string& schema, Kind kind) {
+std::optional<uint32_t> PlainAlgebra::ask(const std::string& schema) {
   if (schema.size() > kMaxQuestion) throw TooManyAlternatives();
-  return ask_(schema, kind);
+  return ask_(schema);
+}
+
+std::optional<uint32_t> PlainAlgebra::numbers(const MakeNumbers& make) {
+  work(kWorkPerUnion);
+  return add_numbers_(make);
 }
 
 // ---- arrays

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "schema/key_conditions.h"
+#include "schema/number_union.h"
 #include "schema/plain_schema.h"
 #include "schema/refusals.h"
 #include "schema/writable.h"
@@ -59,18 +60,23 @@ class PlainAlgebra {
     bool operator==(const Term&) const = default;
   };
   using Terms = std::vector<Term>;
-  // The scalars of a schema, as JSON text; none: there are no such scalars. May throw NotPlain.
-  using Ask = std::function<std::optional<uint32_t>(const std::string& schema, PlainSchema::Kind kind)>;
+  // The strings of a schema, as JSON text; none: there are no such strings. May throw NotPlain.
+  using Ask = std::function<std::optional<uint32_t>(const std::string& schema)>;
+  // The numbers that are made, which may throw what `NumberUnion` does; none: there are no such numbers. May throw
+  // NotPlain.
+  using MakeNumbers = std::function<NumberUnion()>;
+  using AddNumbers = std::function<std::optional<uint32_t>(const MakeNumbers& make)>;
   // Is told of each value that is made, and may throw.
   using Spend = std::function<void(const PlainSchema::Value&)>;
 
   // max_work: how many members may be combined with others, all in all. annotates: whether values have annotations.
   // writable: what values are left in the end; null: all.
-  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, Spend spend, uint64_t max_work, bool annotates,
-               const Writable* writable)
+  PlainAlgebra(PlainSchema& schema, KeyConditions& keys, Ask ask, AddNumbers add_numbers, Spend spend,
+               uint64_t max_work, bool annotates, const Writable* writable)
       : schema_(schema),
         keys_(keys),
         ask_(std::move(ask)),
+        add_numbers_(std::move(add_numbers)),
         spend_(std::move(spend)),
         annotates_(annotates),
         writable_(writable),
@@ -251,8 +257,12 @@ class PlainAlgebra {
   void meet_kind(Kind kind, uint32_t everything, const Parts& a, const Parts& b, Parts& both);
   std::optional<uint32_t> meet_terminals(uint32_t a, uint32_t b);
   std::optional<uint32_t> without(uint32_t a, const std::vector<uint32_t>& holes);
-  std::optional<uint32_t> ask(const std::string& schema, Kind kind);
-  // A terminal's scalars but those of schemas in JSON, as a schema.
+  std::optional<uint32_t> ask(const std::string& schema);
+  std::optional<uint32_t> numbers(const MakeNumbers& make);
+  NumberUnion::Spend spending() {
+    return [this](uint64_t steps) { work(steps); };
+  }
+  // A terminal's strings but those of schemas in JSON, as a schema.
   std::string difference(uint32_t terminal, std::string_view holes) const;
 
   ArrayRef meet(const ArrayRef& a, const ArrayRef& b) { return PlainSchema::shared(meet(*a, *b)); }
@@ -284,6 +294,7 @@ class PlainAlgebra {
   PlainSchema& schema_;
   KeyConditions& keys_;
   Ask ask_;
+  AddNumbers add_numbers_;
   Spend spend_;
   bool annotates_;
   const Writable* writable_;                                       // null: everything

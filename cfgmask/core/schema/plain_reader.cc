@@ -34,26 +34,26 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
       refusals_(refusals),
       annotates_(asks_for_the_rest(document)),
       // Most schemas ask nothing: what is small enough to be copied without memory of its own is handed on.
-      questions_{[&](const auto& schema) { return placed(questions.numbers, schema); },
-                 [&](auto folding, bool only_ascii) { return placed(questions.alike, folding, only_ascii); },
+      questions_{[&](auto folding, bool only_ascii) { return placed(questions.alike, folding, only_ascii); },
                  [&](const auto& name) { return questions.format(name); },
                  [&](const auto& name) { return placed(questions.properties, name); },
                  [&](const auto& uri, const auto& around) { return questions.drafts(uri, around); },
                  [&](const auto& uri) { return questions.documents ? placed(questions.documents, uri) : nullptr; }},
+      root_reader_(reader),
       max_nesting_(limits.max_nesting),
       max_depth_(std::min(limits.max_nesting, PlainReader::kMaxDepth)),
       max_rules_(limits.max_rules),
+      max_search_steps_(limits.max_search_steps),
       properties_(questions_.properties),
       strings_(reader.strings_, questions_.alike, questions_.format, properties_, limits.max_nesting,
                limits.max_search_steps, refusals != nullptr),
       keys_(schema_, limits.max_nesting, limits.max_search_steps,
             reader.yaml_ ? reader.yaml_->most_of_key() : kUnbounded),
       algebra_(
-          schema_, keys_, [this](const std::string& asked, PlainSchema::Kind kind) { return ask_scalars(asked, kind); },
+          schema_, keys_, [this](const std::string& asked) { return ask_strings(asked); },
+          [this](const PlainAlgebra::MakeNumbers& make) { return added_numbers(make); },
           [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_,
-          writable) {
-  enter_root(reader);
-}
+          writable) {}
 
 bool PlainReading::asks_for_the_rest(const JsonDocument& document) {
   return document.find_key("unevaluatedItems") || document.find_key("unevaluatedProperties");
@@ -62,6 +62,7 @@ bool PlainReading::asks_for_the_rest(const JsonDocument& document) {
 std::shared_ptr<PlainSchema> PlainReading::read() {
   const JsonId root = document_.root();
   require(!is_object(root) || !document_.member(root, "x-guidance"));
+  enter_root();
   schema_.set_root(value(root, "#", 0));
   read_later_ones();
   algebra_.finish();

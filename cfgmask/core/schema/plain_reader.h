@@ -32,9 +32,6 @@ class PlainReader;
 
 // What is asked of the front end while a schema is read.
 struct PlainQuestions {
-  // The numbers of a schema, as JSON text; of the draft that its `$schema` names, or else of the draft that the root is
-  // read as. Without a regex: there are none; nullopt: the schema is not plain after all.
-  std::function<std::optional<PlainSchema::Outside>(const std::string& schema)> numbers;
   StringConditions::AskAlike alike;
   KnownStrings::AskFormat format;
   CharacterProperties::Ask properties;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -239,7 +240,7 @@ class PlainReading {
   // ---- what refers to schemas and names them (read_references.cc)
 
   // Makes the context of the root, and enters it.
-  void enter_root(const PlainReader& reader);
+  void enter_root();
   // Goes into a schema: what it says is read as it says itself.
   Said entered(JsonId schema);
   // The same on the way of a reference, which leaves the dynamic scope as it is.
@@ -352,32 +353,33 @@ class PlainReading {
   PlainValueId listed(const Said& said, Types types, const Value& shape);
   // Exactly this value.
   PlainValueId constant(JsonId json, const std::string& pointer);
-  // The terminal of the scalars of a type under conditions, of those that are listed if some are. None: there is no
-  // such scalar.
-  std::optional<uint32_t> scalar(std::string_view type, const Said& said, std::span<const Keyword> keywords,
-                                 const std::vector<JsonId>& listed = {});
-  // Those scalars as a schema.
-  std::string question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
-                       const std::vector<JsonId>& listed) const;
+  // The numbers that the algebra makes of others.
+  std::optional<uint32_t> added_numbers(const PlainAlgebra::MakeNumbers& make);
+  // The terminal of the strings under conditions, of those that are listed if some are. None: there are no such
+  // strings.
+  std::optional<uint32_t> strings(const Said& said, const std::vector<JsonId>& listed = {});
   template <class Ask, class... Question>
   auto placed(const Ask& ask, const Question&... question) const;
-  // The terminal of the scalars of a schema, as JSON text, the same for the same schema.
-  std::optional<uint32_t> ask_scalars(const std::string& schema, PlainSchema::Kind kind);
+  // The terminal of the strings of a schema, as JSON text, the same for the same schema.
+  std::optional<uint32_t> ask_strings(const std::string& schema);
 
   JsonDocument& document_;
   std::vector<SchemaRefusal>* refusals_;
   // Whether it has to be known what schemas evaluate: some schema may ask for the rest.
   const bool annotates_;
   PlainQuestions questions_;
+  const PlainReader& root_reader_;
   uint64_t max_nesting_;
   uint64_t max_depth_;
   uint64_t max_rules_;
+  uint64_t max_search_steps_;
   uint64_t n_steps_ = 0;
   std::shared_ptr<PlainSchema> made_ = std::make_shared<PlainSchema>();
   PlainSchema& schema_ = *made_;
   CharacterProperties properties_;
   StringConditions strings_;
   KeyConditions keys_;
+  std::unique_ptr<RegexStore> number_regexes_ = {};  // made when sets of numbers need a search
   PlainAlgebra algebra_;
   std::deque<Codes> codes_;
   std::deque<Context> contexts_;  // that of the root first

@@ -270,7 +270,6 @@ uint32_t DeferredSchema::new_terminal(uint32_t index, bool distinct, KeyRole rol
 }
 
 std::string DeferredSchema::terminal_name(const PlainSchema::Terminal& terminal) const {
-  if (terminal.spelling == PlainSchema::Spelling::kOutside) return schema_.outside(terminal).name;
   if (terminal.spelling != PlainSchema::Spelling::kListed) return std::string(terminal.name);
   std::string name;
   for (size_t i = 0; i < std::min(terminal.listed.size(), kShownValues); ++i)
@@ -308,10 +307,15 @@ RegexId DeferredSchema::json_regex_of(const PlainSchema::Terminal& terminal, boo
       using Exponents = NumberSet::Exponents;
       return terminal.numbers->regex(*regexes_, parts_.layout->numbers, distinct ? Exponents::kNo : Exponents::kYes);
     }
+    case PlainSchema::Spelling::kNumberUnion: {
+      using Exponents = NumberSet::Exponents;
+      return terminal.number_union->regex(*regexes_, parts_.layout->numbers,
+                                          distinct ? Exponents::kNo : Exponents::kYes);
+    }
     case PlainSchema::Spelling::kOutside:
       break;
   }
-  return with_escapes(schema_.outside(terminal).regex->in(*regexes_));
+  return with_escapes(schema_.outside(terminal).in(*regexes_));
 }
 
 // Strings and words. Those that must not come twice have the spelling of JSON, which is how they are compared.
@@ -435,7 +439,7 @@ void DeferredSchema::add_repeated(uint32_t state, bool some, const Symbols& body
 std::pair<uint32_t, uint32_t> hand_over(std::shared_ptr<const PlainSchemaParts> parts, GrammarBuilder& builder,
                                         std::shared_ptr<const SchemaForm> form, std::vector<uint32_t> tokens,
                                         uint32_t place) {
-  for (const auto& scalars : parts->schema->all_outside()) builder.check_height(*scalars.regex);
+  for (const auto& strings : parts->schema->all_outside()) builder.check_height(*strings);
   const uint32_t scope = builder.scope(parts->layout->ignore_once);
   if (parts->layout->ignored != nullptr)
     builder.ignore(scope, builder.portable(*parts->layout->ignored).value, parts->layout->ignored_name, {});

@@ -100,12 +100,6 @@ void write_content(const PlainSchema::Value& value, std::vector<uint32_t>& words
   }
 }
 
-std::string definition_of(const std::vector<Decimal>& numbers) {
-  std::string out = "{\"type\":\"number\",\"enum\":[";
-  for (size_t i = 0; i < numbers.size(); ++i) (out += i == 0 ? "" : ",") += numbers[i].text();
-  return out + "]}";
-}
-
 bool share_none(std::vector<std::string> a, std::vector<std::string> b) {
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
@@ -122,7 +116,7 @@ PlainSchema::PlainSchema() {
   for (const char* word : {"null", "true", "false"})
     terminals_.push_back({word, word[0] == 'n' ? kNull : kBoolean, Spelling::kWord});
   terminals_.push_back({"STRING", kString, Spelling::kAnyString});
-  numbers({}, "{\"type\":\"number\"}");
+  numbers(NumberSet());
   Value any;
   any.name = "any";
   any.terminals = {null(), true_(), false_(), any_number(), any_string()};
@@ -273,7 +267,7 @@ RegexId PlainSchema::keys_regex(const Keys& keys, RegexStore& store) const {
 
 RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store, PlainPattern::Sequences how) const {
   if (terminal.spelling == Spelling::kListed) return store.key_set(terminal.listed);
-  if (terminal.spelling == Spelling::kOutside) return store.json_body(outside(terminal).regex->in(store));
+  if (terminal.spelling == Spelling::kOutside) return store.json_body(outside(terminal).in(store));
   const Text& text = terminal.text;
   std::vector<RegexId> conditions;
   const bool is_bounded = text.minimum > 0 || text.maximum != kUnbounded;
@@ -284,8 +278,7 @@ RegexId PlainSchema::text_regex(const Terminal& terminal, RegexStore& store, Pla
 
 std::string PlainSchema::definition(uint32_t terminal) const {
   const Terminal& t = terminals_[terminal];
-  if (t.definition.empty() && t.spelling == Spelling::kNumbers) return definition_of(*t.numbers->listed());
-  if (t.spelling == Spelling::kOutside || t.spelling == Spelling::kNumbers) return t.definition;
+  if (t.spelling == Spelling::kOutside) return t.definition;
   std::string out = "{\"type\":\"string\"";
   for (size_t i = 0; i < t.listed.size(); ++i) {
     out += i == 0 ? ",\"enum\":[" : ",";
@@ -298,21 +291,33 @@ std::string PlainSchema::definition(uint32_t terminal) const {
   return out + '}';
 }
 
-std::optional<uint32_t> PlainSchema::numbers(NumberSet set, std::string definition) {
+std::optional<uint32_t> PlainSchema::numbers(NumberSet set) {
   if (set.is_empty()) return std::nullopt;
   const char* name = set.is_of_integers() ? "INTEGER" : "NUMBER";
   const size_t hash = set.hash();
   const auto same = [](const Terminal& a, const Terminal& b) { return *a.numbers == *b.numbers; };
   auto shared = std::make_shared<const NumberSet>(std::move(set));
-  return found_or_made(
-      number_sets_, hash, same,
-      {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared), {}, {}, 0, std::move(definition)});
+  return found_or_made(number_sets_, hash, same, {name, kNumber, Spelling::kNumbers, {}, {}, std::move(shared)});
 }
 
-uint32_t PlainSchema::outside(Kind kind, Outside scalars, std::string definition) {
+std::optional<uint32_t> PlainSchema::numbers(NumberUnion sets) {
+  if (sets.shapes().empty()) return std::nullopt;
+  if (const NumberSet* only = sets.only_set()) return numbers(*only);
+  const char* name = sets.is_of_integers() ? "INTEGER" : "NUMBER";
+  const size_t hash = sets.hash();
+  const auto same = [](const Terminal& a, const Terminal& b) { return *a.number_union == *b.number_union; };
+  auto shared = std::make_shared<const NumberUnion>(std::move(sets));
+  return found_or_made(number_unions_, hash, same,
+                       {name, kNumber, Spelling::kNumberUnion, {}, {}, {}, std::move(shared)});
+}
+
+uint32_t PlainSchema::outside(std::shared_ptr<const PortableRegex> regex, std::string definition) {
   const auto number = static_cast<uint32_t>(outside_.size());
-  outside_.push_back(std::move(scalars));
-  terminals_.push_back({{}, kind, Spelling::kOutside, {}, {}, {}, {}, {}, number, std::move(definition)});
+  outside_.push_back(std::move(regex));
+  Terminal made{"STRING", kString, Spelling::kOutside};
+  made.outside = number;
+  made.definition = std::move(definition);
+  terminals_.push_back(std::move(made));
   return static_cast<uint32_t>(terminals_.size() - 1);
 }
 
@@ -381,6 +386,7 @@ uint64_t PlainSchema::count(const Terminal& terminal) const {
     case Spelling::kNumbers:
       return terminal.numbers->count();
     case Spelling::kWord:
+    case Spelling::kNumberUnion:
     case Spelling::kOutside:
       break;
   }

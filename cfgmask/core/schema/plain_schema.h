@@ -26,6 +26,7 @@
 #include "schema/evaluated.h"
 #include "schema/nesting.h"
 #include "schema/number_set.h"
+#include "schema/number_union.h"
 #include "schema/plain_pattern.h"
 #include "util/chunked_vector.h"
 #include "util/hash_table.h"
@@ -46,7 +47,7 @@ class PlainSchema {
   // The JSON types of a value, as bits.
   enum Kind : uint32_t { kNull = 1, kBoolean = 2, kNumber = 4, kString = 8, kArray = 16, kObject = 32, kAnyKind = 63 };
 
-  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kText, kNumbers, kOutside };
+  enum class Spelling : uint8_t { kWord, kAnyString, kListed, kText, kNumbers, kNumberUnion, kOutside };
   // Texts in which a pattern is found, if there is one, and their length in characters.
   struct Text {
     std::optional<uint32_t> pattern;
@@ -60,22 +61,18 @@ class PlainSchema {
     std::vector<std::string> listed = {};  // the strings that it stands for
     Text text = {};
     std::shared_ptr<const NumberSet> numbers = {};
+    std::shared_ptr<const NumberUnion> number_union = {};
     // Of many listed strings or numbers; known after `finish_adding`.
     std::shared_ptr<const LargeChoice> large = {};
     std::shared_ptr<const LargeNumbers> large_numbers = {};
     uint32_t outside = 0;         // which regex of `outside`
-    std::string definition = {};  // of those and of numbers that are not listed: the scalars as a schema
+    std::string definition = {};  // of that: the strings as a schema
   };
   struct Member {
     uint32_t name;
     PlainValueId value;
     bool required;
     bool listed;  // among the properties; those come first
-  };
-  // Scalars that no list, pattern or range says: as a regex, and the name of their terminal.
-  struct Outside {
-    std::shared_ptr<const PortableRegex> regex;
-    std::string name;
   };
   // A condition on keys: that they are strings of a terminal.
   struct KeyCondition {
@@ -259,9 +256,15 @@ class PlainSchema {
   // The strings that any of the terminals has; none where a pattern alone does not say each, or all together.
   std::optional<uint32_t> strings_of_any(const std::vector<uint32_t>& terminals, uint64_t max_nesting,
                                          CharacterProperties& properties);
-  // None: there are no such numbers. The definition is a schema of them, which listed ones need not have.
-  std::optional<uint32_t> numbers(NumberSet set, std::string definition = {});
-  uint32_t outside(Kind kind, Outside scalars, std::string definition);
+  // None: there are no such numbers.
+  std::optional<uint32_t> numbers(NumberSet set);
+  // The numbers of sets that all have some.
+  std::optional<uint32_t> numbers(NumberUnion sets);
+  // Strings that no list or pattern says: as a regex, and as a schema.
+  uint32_t outside(std::shared_ptr<const PortableRegex> regex, std::string definition);
+  NumberUnion number_union(const Terminal& terminal) const {
+    return terminal.number_union ? *terminal.number_union : NumberUnion(*terminal.numbers);
+  }
   std::optional<uint32_t> some_listed(std::vector<std::string> texts);  // none for no texts
   // The number of a condition, the same for equal definitions.
   uint32_t add_key_condition(KeyCondition condition);
@@ -315,13 +318,13 @@ class PlainSchema {
     return found;
   }
   const Terminal& terminal(uint32_t index) const { return terminals_[index]; }
-  const Outside& outside(const Terminal& terminal) const { return outside_[terminal.outside]; }
-  const std::vector<Outside>& all_outside() const { return outside_; }
+  const PortableRegex& outside(const Terminal& terminal) const { return *outside_[terminal.outside]; }
+  const std::vector<std::shared_ptr<const PortableRegex>>& all_outside() const { return outside_; }
   // How many scalars a terminal plainly stands for, at least; 2**32 for very many.
   uint64_t count(const Terminal& terminal) const;
   // Whether it is plain that two terminals have no scalar in common.
   bool plainly_apart(const Terminal& a, const Terminal& b) const;
-  // A number or a string as a schema, in JSON.
+  // A string as a schema, in JSON.
   std::string definition(uint32_t terminal) const;
   size_t n_terminals() const { return terminals_.size(); }
   // Roughly; known after `finish_adding`.
@@ -435,10 +438,11 @@ class PlainSchema {
   ChunkedVector<Terminal> terminals_;
   HashIndex lists_;
   HashIndex number_sets_;
+  HashIndex number_unions_;
   std::vector<PlainPattern> patterns_;
   std::vector<const std::string*> pattern_texts_;
   TextMap<std::string, std::optional<uint32_t>> pattern_ids_;
-  std::vector<Outside> outside_;
+  std::vector<std::shared_ptr<const PortableRegex>> outside_;
   std::vector<KeyCondition> key_conditions_;
   TextMap<std::string, uint32_t> key_condition_ids_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> texts_;

@@ -24,7 +24,8 @@ bool is_in(std::string_view keyword, std::span<const std::string_view> keywords)
 
 }  // namespace
 
-void PlainReading::enter_root(const PlainReader& reader) {
+void PlainReading::enter_root() {
+  const PlainReader& reader = root_reader_;
   const JsonId root = document_.root();
   document_roots_.push_back(root);
   const Held declared = is_object(root) ? document_.member(root, "$schema") : std::nullopt;

@@ -94,11 +94,10 @@ std::optional<uint32_t> PlainReading::string(const Said& said) {
   if (count_or(said[kMinLength], 0) > count_or(said[kMaxLength], kUnbounded)) return std::nullopt;
   const auto conditions = plain_text(said);
   const auto found = conditions ? schema_.text(*conditions) : std::nullopt;
-  return found ? found : scalar("string", said, kOfStrings);
+  return found ? found : strings(said);
 }
 
 std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, const std::vector<JsonId>& listed) {
-  const std::string_view type = types.integers ? "integer" : "number";
   using Integers = NumberSet::Integers;
   const bool draft_4 = reader().exclusive_ == PlainReader::Exclusive::kBoolean;
   NumberSet set(!types.integers ? Integers::kNo : draft_4 ? Integers::kUnfractioned : Integers::kYes);
@@ -111,9 +110,12 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
   if (said[kMultipleOf]) {
     const auto step = NumberStep::of(decimal(*said[kMultipleOf]));
     const auto multiples = step ? std::optional(NumberSet::multiples(*step)) : std::nullopt;
-    if (!multiples || !NumberSet::can_meet(set, *multiples)) return scalar(type, said, kOfNumbers, listed);
-    algebra_.work(kWorkPerRule * kStepsPerQuestion);
-    set = set & *multiples;
+    if (!multiples || !NumberSet::can_meet(set, *multiples)) {
+      refuse(SchemaRefusal::Kind::kMultipleOf, algebra_.place());
+    } else {
+      algebra_.work(kWorkPerRule * kStepsPerQuestion);
+      set = set & *multiples;
+    }
   }
   if (!listed.empty()) {
     std::vector<Decimal> values;
@@ -122,8 +124,25 @@ std::optional<uint32_t> PlainReading::numbers(Types types, const Said& said, con
     NumberSet found = NumberSet::of(std::move(values));
     set = set.is_everything() ? std::move(found) : set & found;
   }
-  std::string definition = set.listed() != nullptr ? "" : question(type, said, kOfNumbers, listed);
-  return schema_.numbers(std::move(set), std::move(definition));
+  return schema_.numbers(std::move(set));
+}
+
+std::optional<uint32_t> PlainReading::added_numbers(const PlainAlgebra::MakeNumbers& make) {
+  // All searches of a schema take as much as so many of the longest kind.
+  static constexpr uint64_t kSearches = 2;
+  try {
+    const NumberUnion made = make();
+    if (!number_regexes_) number_regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
+    const NumberStyle style{kUnbounded, reader().numbers_};
+    if (number_regexes_->n_search_steps() > kSearches * max_search_steps_)
+      throw LimitExceeded("max_search_steps", max_search_steps_);
+    return schema_.numbers(made.with_numbers(*number_regexes_, style));
+  } catch (const NumberUnion::TooManyDigits&) {
+    refuse(SchemaRefusal::Kind::kMultipleOf, algebra_.place());
+    return PlainSchema::any_number();
+  } catch (const NumberUnion::TooManyShapes&) {
+    throw PlainAlgebra::TooManyAlternatives();
+  }
 }
 
 Decimal PlainReading::decimal(JsonId number) const {
@@ -135,21 +154,10 @@ Decimal PlainReading::decimal(JsonId number) const {
   return *std::move(found);
 }
 
-std::optional<uint32_t> PlainReading::scalar(std::string_view type, const Said& said, std::span<const Keyword> keywords,
-                                             const std::vector<JsonId>& listed) {
-  return ask_scalars(question(type, said, keywords, listed),
-                     type == "string" ? PlainSchema::kString : PlainSchema::kNumber);
-}
-
-std::string PlainReading::question(std::string_view type, const Said& said, std::span<const Keyword> keywords,
-                                   const std::vector<JsonId>& listed) const {
-  std::string asked = "{\"type\":\"" + std::string(type) + '"';
+std::optional<uint32_t> PlainReading::strings(const Said& said, const std::vector<JsonId>& listed) {
+  std::string asked = "{\"type\":\"string\"";
   const auto begin = [&](std::string_view keyword) { (asked += ",\"").append(keyword) += "\":"; };
-  if (around_->reader != contexts_.front().reader) {
-    begin("$schema");
-    JsonDocument::write_string(around_->uri.value(), asked);
-  }
-  for (Keyword keyword : keywords) {
+  for (Keyword keyword : kOfStrings) {
     if (!said[keyword]) continue;
     begin(kKeywordNames[keyword]);
     document_.write(*said[keyword], asked);
@@ -160,7 +168,7 @@ std::string PlainReading::question(std::string_view type, const Said& said, std:
     document_.write(listed[i], asked);
   }
   if (!listed.empty()) asked += ']';
-  return asked + '}';
+  return ask_strings(asked + '}');
 }
 
 PlainValueId PlainReading::listed(const Said& said, Types types, const Value& shape) {
@@ -211,8 +219,7 @@ PlainValueId PlainReading::listed(const Said& said, Types types, const Value& sh
   } else if (!texts.empty()) {
     const auto conditions = plain_text(said);
     auto divided = conditions ? schema_.divided(texts, *conditions) : std::nullopt;
-    const auto found =
-        divided ? schema_.some_listed(std::move(divided->in)) : scalar("string", said, kOfStrings, strings);
+    const auto found = divided ? schema_.some_listed(std::move(divided->in)) : this->strings(said, strings);
     add_terminal(found, value);
   }
   std::vector<PlainValueId> parts{added(std::move(value))};
@@ -253,26 +260,16 @@ PlainValueId PlainReading::constant(JsonId json, const std::string& pointer) {
   return added(std::move(value), pointer);
 }
 
-std::optional<uint32_t> PlainReading::ask_scalars(const std::string& schema, PlainSchema::Kind kind) {
+std::optional<uint32_t> PlainReading::ask_strings(const std::string& schema) {
   const auto [at, is_new] = answers_.try_emplace(schema, std::nullopt);
   if (!is_new) return at->second;
   algebra_.work(kWorkPerRule * (kStepsPerQuestion + schema.size() / kCharactersPerStep));
-  if (kind == PlainSchema::kString) {
-    auto strings = strings_.strings(schema);
-    require(strings.has_value());
-    if (strings->regex != nullptr) {
-      at->second = schema_.outside(kind, {std::move(strings->regex), "STRING"}, schema);
-    } else {
-      at->second = schema_.some_listed(std::move(strings->listed));
-    }
+  auto strings = strings_.strings(schema);
+  require(strings.has_value());
+  if (strings->regex != nullptr) {
+    at->second = schema_.outside(std::move(strings->regex), schema);
   } else {
-    auto numbers = questions_.numbers(schema);
-    if (!numbers) {
-      refuse(SchemaRefusal::Kind::kMultipleOf, algebra_.place());
-      at->second = PlainSchema::any_number();
-    } else if (numbers->regex != nullptr) {
-      at->second = schema_.outside(kind, *std::move(numbers), schema);
-    }
+    at->second = schema_.some_listed(std::move(strings->listed));
   }
   return at->second;
 }

@@ -291,7 +291,7 @@ uint32_t PlainReading::pattern_condition(std::string_view pattern) {
   }
   std::string definition = "{\"type\":\"string\",\"pattern\":";
   JsonDocument::write_string(pattern, definition);
-  const auto terminal = ask_scalars(definition + '}', PlainSchema::kString);
+  const auto terminal = ask_strings(definition + '}');
   return string_condition(terminal ? *terminal : schema_.listed({}));
 }
 
@@ -309,7 +309,7 @@ uint32_t PlainReading::any_string_of(const std::vector<uint32_t>& terminals) {
     if (terminal != terminals.front()) definition += ',';
     definition += schema_.definition(terminal);
   }
-  const auto found = ask_scalars(definition + "]}", PlainSchema::kString);
+  const auto found = ask_strings(definition + "]}");
   return found ? *found : schema_.listed({});
 }
 

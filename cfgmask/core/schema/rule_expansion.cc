@@ -38,8 +38,8 @@ RuleExpansion expand(std::shared_ptr<const PlainSchemaParts> parts, std::shared_
   RegexStore& regexes = *made.regexes;
   Account nodes{"max_regex_nodes", limits.max_regex_nodes};
   regexes.charge_to(&nodes);
-  for (const auto& scalars : parts->schema->all_outside()) {
-    if (scalars.regex->height() > limits.max_nesting * RegexData::kHeightPerNesting)
+  for (const auto& strings : parts->schema->all_outside()) {
+    if (strings->height() > limits.max_nesting * RegexData::kHeightPerNesting)
       throw LimitExceeded("max_nesting", limits.max_nesting);
   }
   Scope& scope = grammar.scopes.emplace_back();

@@ -218,6 +218,7 @@ bool FormReading::plainly_has_texts(const PlainSchema::Terminal& string, const V
       return !string.text.pattern;  // so many letters
     case Spelling::kWord:
     case Spelling::kNumbers:
+    case Spelling::kNumberUnion:
     case Spelling::kOutside:
       break;
   }
@@ -316,9 +317,9 @@ bool FormReading::is_string(const PlainSchema::Terminal& terminal) {
   switch (terminal.spelling) {
     case Spelling::kWord:
     case Spelling::kNumbers:
+    case Spelling::kNumberUnion:
       return false;
     case Spelling::kOutside:
-      return terminal.kind == Kind::kString;
     case Spelling::kAnyString:
     case Spelling::kListed:
     case Spelling::kText:
@@ -334,7 +335,7 @@ bool FormReading::is_any_string(uint32_t terminal) const {
 // What the strings of a terminal say; nullopt where that is not known.
 std::optional<RegexId> FormReading::body(const PlainSchema::Terminal& terminal, RegexStore& r) const {
   if (terminal.spelling != Spelling::kOutside) return schema_.text_regex(terminal, r);
-  const RegexId whole = schema_.outside(terminal).regex->in(r);
+  const RegexId whole = schema_.outside(terminal).in(r);
   if (r.kind(whole) != RegexKind::kJsonString) return std::nullopt;
   return r.json_body(whole);
 }
@@ -342,7 +343,7 @@ std::optional<RegexId> FormReading::body(const PlainSchema::Terminal& terminal, 
 // A number or a word, as JSON writes it.
 RegexId FormReading::json(const PlainSchema::Terminal& terminal, RegexStore& r) const {
   if (terminal.spelling == Spelling::kWord) return r.literal(terminal.name);
-  if (terminal.spelling == Spelling::kOutside) return schema_.outside(terminal).regex->in(r);
+  if (terminal.number_union) return terminal.number_union->regex(r, parts_.layout->numbers, NumberSet::Exponents::kYes);
   if (terminal.large_numbers) return terminal.large_numbers->regex(r, parts_.layout->numbers);
   return terminal.numbers->regex(r, parts_.layout->numbers, NumberSet::Exponents::kYes);
 }

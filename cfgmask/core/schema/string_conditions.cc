@@ -155,7 +155,8 @@ StringConditions::Set StringConditions::described(const JsonDocument& document, 
 }
 
 bool StringConditions::reads(std::string_view pattern) {
-  if (PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_)) return true;
+  if (known_->reads_ecma() && PlainPattern::parse(pattern, max_nesting_, PlainPattern::Syntax::kEcma, &properties_))
+    return true;
   data_ = {};
   try {
     searched(pattern);
