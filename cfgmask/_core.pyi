@@ -463,6 +463,9 @@ def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
 class PlainReading:
     """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
 
+    def holds_with_digits(self, most: int | None) -> bool:
+        """Whether items that must differ do not run out where runs of digits are so long at most."""
+
 class YamlLayout:
     """How plain schemas are written in YAML. Immutable.
 

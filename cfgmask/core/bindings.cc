@@ -61,6 +61,7 @@
 #include "schema/plain_rules.h"
 #include "schema/reached_values.h"
 #include "schema/schema_form.h"
+#include "schema/value_counts.h"
 #include "schema/yaml_layout.h"
 #include "vocab/vocabulary.h"
 
@@ -1254,7 +1255,7 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
         },
         max_rules);
     auto schema = reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps});
-    if (!schema) continue;
+    if (!schema || !schema->counts().hold_with_digits(layout->numbers.most)) continue;
     made[i] = std::make_shared<PlainSchemaParts>(PlainSchemaParts{std::move(schema), layout});
   }
   return made;
@@ -1382,7 +1383,13 @@ void bind_plain_schema(nb::module_& m) {
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("regex_as_tree", regex_as_tree, "tree"_a, "max_nesting"_a, docs::regex_as_tree);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
-  nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading);
+  nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading)
+      .def(
+          "holds_with_digits",
+          [](const PlainSchema& self, std::optional<uint32_t> most) {
+            return self.counts().hold_with_digits(most.value_or(kUnbounded));
+          },
+          "most"_a.none(), docs::PlainReading_holds_with_digits);
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
            "has_python_words"_a, "values"_a, "separator"_a, "delimiter"_a, "item"_a, "key_characters"_a.none());

@@ -64,7 +64,7 @@ def plain_schema(
     dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(options, limits, retrieve)
     found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits), _writable(held, options))
-    if found is None:
+    if found is None or not found.holds_with_digits(options.max_digits):
         return None
     return _core.PlainSchema(found, _layout(options))
 

@@ -3,7 +3,7 @@
 // One class, whose parts are files: values and terminals (plain_rules.cc), arrays (plain_arrays.cc), objects
 // (plain_objects.cc), objects with keys in any order (unordered_objects.cc), choices between many of either
 // (plain_forks.cc), the lines of YAML (yaml_blocks.cc), values that are told apart by all that is in them
-// (told_apart.cc), and forms that are not JSON (plain_forms.cc).
+// (told_apart.cc) or by their steps (item_steps.cc), and forms that are not JSON (plain_forms.cc).
 #pragma once
 
 #include <algorithm>
@@ -31,6 +31,7 @@
 #include "schema/plain_schema.h"
 #include "schema/scalars_together.h"
 #include "schema/schema_form.h"
+#include "schema/value_counts.h"
 #include "schema/witnesses.h"
 #include "schema/yaml_layout.h"
 #include "util/chunked_vector.h"
@@ -78,6 +79,10 @@ class DeferredSchema : public DeferredPart {
   static constexpr uint32_t kFirstBlockState = kBlocks + 1;
   // No symbol: nothing is written there.
   static constexpr uint32_t kNoSymbol = UINT32_MAX;
+  // Items that are told apart by their steps begin with sets, and these with values.
+  static constexpr uint32_t kItemValues = kBeginsWithTerminal - 1;
+  static constexpr uint32_t kItemSets = kItemValues - 1;
+  static constexpr uint32_t kItems = kItemSets - 1;
 
   // Where keys, or strings in an array, are kept of which none may come twice: nowhere if none can, in an open set of
   // the parser (earley/seen_values.h), or by the matcher as texts (mask/written_keys.h), which takes less and is for
@@ -145,9 +150,30 @@ class DeferredSchema : public DeferredPart {
     friend auto operator<=>(const Tagged&, const Tagged&) = default;
   };
   static constexpr uint32_t kItem = UINT32_MAX;  // instead of a name
+  // A value in an item that is told apart by its steps, with so many ends behind it.
+  struct StepValue {
+    PlainValueId id;
+    uint32_t ends;
+    bool is_composite;  // only the arrays and objects among them
+
+    friend auto operator<=>(const StepValue&, const StepValue&) = default;
+  };
+  // So much is written of an array or object in one. Of a list, an array without equal items, ends are counted by
+  // themselves.
+  struct StepState {
+    enum class Kind : uint8_t { kArray, kList, kObject };
+
+    Kind kind;
+    PlainValueId id;
+    uint32_t n_passed = 0;   // items, or members
+    uint32_t n_written = 0;  // members
+    uint32_t ends = 1;       // behind it
+
+    friend auto operator<=>(const StepState&, const StepState&) = default;
+  };
   // What rules are made of when they are first called.
   using Deferred = std::variant<PlacedValue, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState,
-                                DelimitedString, Tagged>;
+                                DelimitedString, Tagged, StepValue, StepState>;
   // Texts that have numbers, in ascending order: those of one spelling, or those that may be written with escapes.
   struct Numbered {
     bool are_strings = false;
@@ -231,13 +257,35 @@ class DeferredSchema : public DeferredPart {
   DeferredSchema& apart();
   void make_marks_of_sets();
   uint32_t closing_set(uint32_t mark);
-  uint32_t add_set_of(Holds holds);
+  uint32_t add_set_of(Holds holds, std::optional<uint32_t> ends = std::nullopt);
   uint32_t add_set_of(Holds holds, uint32_t order);
   uint32_t item_told_apart(PlainValueId id);
   bool has_composites(PlainValueId id);
   // Whether a nonterminal or a terminal is deferred here or in the rules beside these.
   bool owns(uint32_t nonterminal) const;
   bool owns_terminal(uint32_t terminal) const;
+
+  // ---- items that are told apart by their steps (item_steps.cc)
+  DeferredSchema& inside();
+  uint32_t item_by_steps(PlainValueId id, Kept strings);
+  uint32_t item_set(PlainValueId id, std::optional<uint32_t> ends);
+  uint32_t item_value(PlainValueId id, uint32_t ends);
+  bool has_composites_inside(PlainValueId id) const;
+  uint32_t list_item(PlainValueId id, uint32_t ends);
+  uint32_t rule_of(const StepValue& of);
+  uint32_t rule_of(const StepState& of);
+  uint32_t mark_step(uint32_t mark, uint32_t ends);
+  uint32_t with_step(uint32_t terminal, uint32_t ends);
+  uint32_t add_set(SetBounds bounds, std::optional<uint32_t> ends, uint32_t order);
+  const ArrayEnds& array_ends(PlainValueId id);
+  const ObjectEnds& object_ends(PlainValueId id);
+  ListEnds list_ends(PlainValueId id) const;
+  void add_rules(uint32_t rule, const StepValue& of);
+  void add_rules(uint32_t rule, const StepState& of);
+  Symbols separated_by_step(bool some, uint32_t ends);
+  void add_items(uint32_t rule, const StepState& of);
+  void add_list_items(uint32_t rule, const StepState& of);
+  void add_members(uint32_t rule, const StepState& of);
 
   // ---- marks
   void make_marks();
@@ -321,7 +369,8 @@ class DeferredSchema : public DeferredPart {
                                       const std::shared_ptr<const LargeObject>& large);
   bool is_open_object(PlainValueId id);
   uint32_t open_object(PlainValueId id, Kept seen);
-  void add_object(uint32_t rule, PlainValueId id);
+  // ends  how many may follow, if it is a part of an item that is told apart by its steps
+  void add_object(uint32_t rule, PlainValueId id, std::optional<uint32_t> ends = std::nullopt);
   uint32_t level(uint32_t object, uint32_t written);
   const PlainSchema::Object& object_at(uint32_t level) const { return *open_objects_[levels_[level].object].object; }
   uint32_t rule_of(const ObjectState& state);
@@ -350,7 +399,7 @@ class DeferredSchema : public DeferredPart {
   // ---- objects with keys in any order
   bool is_in_any_order(const PlainSchema::Object& object) const;
   Kept kept_unordered(const PlainSchema::Object& object);
-  void add_unordered(uint32_t rule, PlainValueId id);
+  void add_unordered(uint32_t rule, PlainValueId id, std::optional<uint32_t> ends);
   uint32_t rule_of(const UnorderedState& state);
   void add_rules(uint32_t rule, const UnorderedState& state);
   void add_other_keys(uint32_t rule, const UnorderedState& state);
@@ -467,6 +516,12 @@ class DeferredSchema : public DeferredPart {
   std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
   std::map<PlainValueId, Kept> kept_strings_;                           // by array
   std::map<PlainValueId, bool> has_composites_;
+  std::map<PlainValueId, uint32_t> items_by_steps_;
+  std::map<std::pair<PlainValueId, uint32_t>, uint32_t> item_sets_;  // by the ends behind them; 0: in no item
+  std::map<StepValue, uint32_t> item_values_;
+  std::map<StepState, uint32_t> item_states_;
+  std::map<PlainValueId, ArrayEnds> array_ends_;
+  std::map<PlainValueId, ObjectEnds> object_ends_;
   TextMap<std::string_view, uint32_t> strings_;
   HashTable distinct_keys_;                                // by name
   std::unordered_map<uint32_t, uint32_t> open_object_of_;  // by value

@@ -12,66 +12,78 @@ namespace {
 // Where only so many brackets may be around a value, what is added to items may have so many, in arrays that leave room
 // for these. Deeper arrays must do without.
 constexpr uint32_t kSpareDepth = 3;
+// Brackets of an array and an item, around what is added.
+constexpr uint32_t kAroundAdded = 2;
+// Alternatives that are compared with each other.
+constexpr size_t kMostAlternatives = 100;
+constexpr uint64_t kLooksPerUnit = 8;
 
 }  // namespace
 
 std::vector<PlainValueId> DistinctItems::doubtful() {
+  const std::vector<PlainValueId> arrays = distinct_arrays();
+  for (PlainValueId array : arrays) {
+    if (composite_items(array).empty()) continue;
+    if (most_depth_ && last_depths_.empty()) find_depths();
+    if (!all_go_on(array)) with_steps_.insert(array.value);
+  }
+  // Arrays inside of items that are told apart by steps must be written in one way there.
+  for (bool changed = !with_steps_.empty(); changed;) {
+    changed = false;
+    for (PlainValueId array : arrays) {
+      if (with_steps_.contains(array.value)) continue;
+      const std::vector<PlainValueId> items = composite_items(array);
+      if (std::ranges::all_of(items, [&](PlainValueId item) { return may_be_told_apart(item); })) continue;
+      with_steps_.insert(array.value);
+      changed = true;
+    }
+  }
   std::vector<PlainValueId> found;
-  std::vector<PlainValueId> with_composites;
-  std::vector<bool> deep;
+  for (PlainValueId array : arrays) {
+    const bool is_unclosed = !are_closed_ && !composite_items(array).empty();
+    if (is_unclosed || (with_steps_.contains(array.value) && !may_be_told_by_steps(array))) found.push_back(array);
+  }
+  for (PlainValueId array : arrays) {
+    if (std::ranges::find(found, array) == found.end() && !is_plain(array)) found.push_back(array);
+  }
+  return found;
+}
+
+std::vector<PlainValueId> DistinctItems::distinct_arrays() const {
+  std::vector<PlainValueId> found;
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const PlainValueId id(i);
     if (!schema_.is_live(id)) continue;
     const auto& array = schema_.at(id).array;
-    if (!array || !array->forbids_equal_items() || !schema_.can_be(*array)) continue;
-    if (schema_.has_composite_items(*array)) {
-      if (!are_closed_) {
-        found.push_back(id);
-        continue;
-      }
-      with_composites.push_back(id);
-      if (most_depth_ && deep.empty()) deep = deep_values();
-      if (most_depth_) room_ = deep[i] ? 0 : kSpareDepth;
-    }
-    if (!is_plain(*array)) found.push_back(id);
+    if (array && array->forbids_equal_items() && schema_.can_be(*array)) found.push_back(id);
   }
-  if (with_composites.empty()) return found;
-  const std::vector<PlainValueId> all = told_apart();
-  const auto is_readable = [&](PlainValueId id) { return are_readable(schema_.at(id).terminals); };
-  return std::ranges::all_of(all, is_readable) ? found : with_composites;
+  return found;
 }
 
-// Which values may stand so deep that what is added to their items may have too many brackets.
-std::vector<bool> DistinctItems::deep_values() {
-  constexpr uint32_t kAround = 2;  // brackets of an array and an item, around what is added
-  std::vector<bool> deep(schema_.n_values(), false);
-  std::vector<PlainValueId> now{schema_.root()};
-  for (uint32_t depth = 0; depth <= *most_depth_ && !now.empty(); ++depth) {
-    std::vector<bool> seen(schema_.n_values(), false);
-    std::vector<PlainValueId> next;
-    const auto add = [&](PlainValueId id, std::vector<PlainValueId>& to) {
-      if (schema_.is_live(id)) to.push_back(id);
-    };
-    for (size_t i = 0; i < now.size(); ++i) {
-      const PlainValueId id = now[i];
-      if (seen[id.value]) continue;
-      seen[id.value] = true;
-      if (depth + kAround + kSpareDepth > *most_depth_) deep[id.value] = true;
-      const PlainSchema::Value& value = schema_.at(id);
-      if (value.may_have_many_states()) return std::vector<bool>(schema_.n_values(), true);
-      if (value.alternatives.empty()) {
-        PlainSchema::for_each_inside(value, [&](PlainValueId inside) { add(inside, next); });
-      } else {
-        for (PlainValueId alternative : value.alternatives) add(alternative, now);
-      }
-    }
-    work_(now.size());
-    now = std::move(next);
-  }
-  return deep;
+// What the items are that differ by position, and all others. Those without values aside.
+std::vector<PlainValueId> DistinctItems::items_of(PlainValueId id) const {
+  const Array& array = array_at(id);
+  const auto n_prefix = static_cast<uint32_t>(std::min<size_t>(array.prefix.size(), array.maximum));
+  std::vector<PlainValueId> found(array.prefix.begin(), array.prefix.begin() + n_prefix);
+  if (array.rest && array.maximum > n_prefix) found.push_back(*array.rest);
+  std::erase_if(found, [&](PlainValueId item) { return !schema_.is_live(item); });
+  return found;
 }
 
-std::vector<PlainValueId> DistinctItems::told_apart() {
+std::vector<PlainValueId> DistinctItems::composite_items(PlainValueId array) {
+  std::vector<PlainValueId> found;
+  for (PlainValueId item : items_of(array)) {
+    const PlainValueId id = schema_.resolved(item);
+    if (parts_of(id).has_composites()) found.push_back(id);
+  }
+  std::ranges::sort(found);
+  const auto [first, last] = std::ranges::unique(found);
+  found.erase(first, last);
+  return found;
+}
+
+// Some sets, and what they hold.
+std::vector<PlainValueId> DistinctItems::inside(const std::vector<PlainValueId>& sets) {
   std::vector<bool> seen(schema_.n_values(), false);
   std::vector<PlainValueId> found;
   const auto add = [&](PlainValueId id) {
@@ -79,20 +91,7 @@ std::vector<PlainValueId> DistinctItems::told_apart() {
     seen[id.value] = true;
     found.push_back(id);
   };
-  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
-    const auto& array = schema_.at(PlainValueId(i)).array;
-    if (!schema_.is_live(PlainValueId(i)) || !array || !array->forbids_equal_items()) continue;
-    for (PlainValueId item : different_items(*array)) {
-      if (schema_.is_live(item) && parts_of(item).has_composites()) add(item);
-    }
-  }
-  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
-    const auto& array = schema_.at(PlainValueId(i)).array;
-    if (!schema_.is_live(PlainValueId(i)) || !array || !array->repeats || !array->kinds) continue;
-    for (const auto& kind : array->kinds->kinds) {
-      if (schema_.is_live(kind.items) && parts_of(kind.items).has_composites()) add(kind.items);
-    }
-  }
+  std::ranges::for_each(sets, add);
   bool has_all = false;
   for (size_t i = 0; i < found.size(); ++i) {
     const PlainSchema::Value& value = schema_.at(found[i]);
@@ -102,8 +101,27 @@ std::vector<PlainValueId> DistinctItems::told_apart() {
     for (uint32_t j = 0; j < schema_.n_values(); ++j) add(PlainValueId(j));
     has_all = true;
   }
-  work_(found.size());
+  work_(found.size() / kLooksPerUnit);
   return found;
+}
+
+std::vector<PlainValueId> DistinctItems::told_apart() {
+  std::vector<PlainValueId> sets;
+  for (PlainValueId array : distinct_arrays()) {
+    for (PlainValueId item : composite_items(array)) {
+      if (!counts_.tells(item)) sets.push_back(item);
+    }
+  }
+  for (uint32_t object : counts_.going_on) sets.emplace_back(object);
+  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+    const auto& array = schema_.at(PlainValueId(i)).array;
+    if (!schema_.is_live(PlainValueId(i)) || !array || !array->repeats || !array->kinds) continue;
+    for (const auto& kind : array->kinds->kinds) {
+      if (schema_.is_live(kind.items) && parts_of(kind.items).has_composites()) sets.push_back(kind.items);
+    }
+  }
+  std::ranges::sort(sets);
+  return inside(sets);
 }
 
 const DistinctItems::Parts& DistinctItems::parts_of(PlainValueId id) {
@@ -135,46 +153,60 @@ bool DistinctItems::may_repeat(PlainValueId id, const std::vector<PlainValueId>&
     const PlainValueId kind = array.kinds->kinds[i].items;
     if (!schema_.is_live(kind)) continue;
     const Parts& parts = parts_of(kind);
-    if (!are_readable(parts.terminals)) return false;
     if ((states->needed_again >> i & 1) != 0 && parts.has_composites()) return false;
   }
   return true;
 }
 
-// What the items are that differ by position, and all others.
-std::vector<PlainValueId> DistinctItems::different_items(const Array& array) {
-  std::vector<PlainValueId> found;
-  const auto n_prefix = static_cast<uint32_t>(std::min<size_t>(array.prefix.size(), array.maximum));
-  found.assign(array.prefix.begin(), array.prefix.begin() + n_prefix);
-  if (array.rest && array.maximum > n_prefix) found.push_back(*array.rest);
-  return found;
+void DistinctItems::find_depths() {
+  last_depths_.assign(schema_.n_values(), 0);
+  std::vector<PlainValueId> now{schema_.root()};
+  for (uint32_t depth = 0; depth <= *most_depth_ && !now.empty(); ++depth) {
+    std::vector<bool> seen(schema_.n_values(), false);
+    std::vector<PlainValueId> next;
+    for (size_t i = 0; i < now.size(); ++i) {
+      const PlainValueId id = now[i];
+      if (seen[id.value]) continue;
+      seen[id.value] = true;
+      last_depths_[id.value] = depth;
+      const PlainSchema::Value& value = schema_.at(id);
+      if (value.may_have_many_states()) {
+        last_depths_.assign(schema_.n_values(), *most_depth_);
+        return;
+      }
+      std::vector<PlainValueId>& to = value.alternatives.empty() ? next : now;
+      PlainSchema::for_each_inside(value, [&](PlainValueId inner) {
+        if (schema_.is_live(inner)) to.push_back(inner);
+      });
+    }
+    work_(now.size() / kLooksPerUnit);
+    now = std::move(next);
+  }
 }
 
 // Of the values of item i, i may be used up when it is reached.
-bool DistinctItems::is_plain(const Array& array) {
+bool DistinctItems::is_plain(PlainValueId id) {
+  const Array& array = array_at(id);
   if (!array.witnesses.empty()) return false;
+  set_room(id);
   const auto n_prefix = static_cast<uint32_t>(array.prefix.size());
-  const std::vector<PlainValueId> items = different_items(array);
-  for (uint32_t i = 0; i < items.size(); ++i) {
-    if (!schema_.is_live(items[i])) continue;
-    const Parts& parts = parts_of(items[i]);
-    if (!are_readable(parts.terminals)) return false;
-    if (!std::ranges::all_of(parts.arrays, [&](const Array* each) { return goes_on(*each); })) return false;
-    if (!std::ranges::all_of(parts.objects, [&](const Object* each) { return goes_on(*each); })) return false;
+  for (uint32_t i = 0; i < std::min(n_prefix + 1, array.maximum); ++i) {
+    const auto item = array.item(i);
+    if (!item || !schema_.is_live(*item)) continue;
+    const PlainValueId set = schema_.resolved(*item);
+    const Parts& parts = parts_of(set);
     const uint32_t least = i < n_prefix ? i + 1 : array.minimum;
     if (i >= array.minimum || least <= 1 || has_scalars(parts, least)) continue;
+    const uint32_t n = counted_scalars(parts);
+    if (n >= std::min(least, kEndless)) continue;
+    if (!parts.has_composites()) return false;
+    // That a set is live says that there are such arrays or objects, if no scalars are in it, or too few for all items.
+    if (!parts.terminals.empty() && (n_prefix > 0 || schema_.most_scalars(set) >= least)) return false;
     // Deep inside, only scalars may be left.
-    if (!parts.has_composites() || (room_ == 0 && !parts.terminals.empty())) return false;
+    if (room_ == 0 && !parts.terminals.empty()) return false;
+    if (counts_.tells(set) && n_either(n, counts_.n_composites(set)) < std::min(least, kEndless)) return false;
   }
   return true;
-}
-
-// Whether a set can tell each from others: numbers with conditions may have exponents.
-bool DistinctItems::are_readable(const std::vector<uint32_t>& terminals) const {
-  return std::ranges::all_of(terminals, [&](uint32_t t) {
-    const PlainSchema::Terminal& terminal = schema_.terminal(t);
-    return terminal.kind != PlainSchema::kNumber || terminal.spelling == PlainSchema::Spelling::kNumbers;
-  });
 }
 
 // Whether it is plain that there are so many.
@@ -190,6 +222,39 @@ bool DistinctItems::has_scalars(const Parts& parts, uint32_t least) const {
     }
   }
   return n_words + most >= least;
+}
+
+// The same where each has to be counted. If some have scalars in common, only the most that one has are sure.
+uint32_t DistinctItems::counted_scalars(const Parts& parts) {
+  uint32_t all = 0;
+  uint32_t most = 0;
+  bool are_apart = parts.terminals.size() <= kMostAlternatives;
+  for (size_t i = 0; i < parts.terminals.size(); ++i) {
+    const uint32_t n = n_scalars(parts.terminals[i]).value_or(0);
+    all = n_either(all, n);
+    most = std::max(most, n);
+    for (size_t j = 0; j < i && are_apart; ++j)
+      are_apart = schema_.plainly_apart(schema_.terminal(parts.terminals[i]), schema_.terminal(parts.terminals[j]));
+  }
+  return are_apart ? all : most;
+}
+
+// ---- arrays and objects that go on
+
+void DistinctItems::set_room(PlainValueId array) {
+  if (last_depths_.empty()) return;
+  const bool is_deep = last_depths_[array.value] + kAroundAdded + kSpareDepth > *most_depth_;
+  room_ = is_deep ? 0 : kSpareDepth;
+}
+
+bool DistinctItems::all_go_on(PlainValueId array) {
+  set_room(array);
+  const std::vector<PlainValueId> items = composite_items(array);
+  return std::ranges::all_of(items, [&](PlainValueId item) {
+    const Parts& parts = parts_of(item);
+    return std::ranges::all_of(parts.arrays, [&](const Array* each) { return goes_on(*each); }) &&
+           std::ranges::all_of(parts.objects, [&](const Object* each) { return goes_on(*each); });
+  });
 }
 
 bool DistinctItems::has_values(PlainValueId item, uint32_t least) {
@@ -226,6 +291,208 @@ bool DistinctItems::goes_on(const Object& object) {
   };
   return (object.others && is_endless(object.others_keys, *object.others)) ||
          std::ranges::any_of(object.classes, [&](const auto& of) { return is_endless(of.keys, of.value); });
+}
+
+// Whether equal values come to equal ones in sets: a part of which steps are told apart comes to another value than an
+// equal one that other rules write.
+bool DistinctItems::may_be_told_apart(PlainValueId item) {
+  const std::vector<PlainValueId> all = inside({item});
+  if (std::ranges::none_of(all, [&](PlainValueId id) { return with_steps_.contains(id.value); })) return true;
+  return std::ranges::all_of(all, [&](PlainValueId id) {
+    const Parts& parts = parts_of(id);
+    return parts.arrays.size() < 2 && parts.objects.size() < 2 &&
+           std::ranges::all_of(
+               parts.arrays, [](const Array* array) { return array->witnesses.empty(); }) &&
+           std::ranges::all_of(parts.objects, [](const Object* object) { return object->witnesses.empty(); });
+  });
+}
+
+// ---- steps
+
+bool DistinctItems::may_be_told_by_steps(PlainValueId array) {
+  if (most_depth_) room_ = 0;
+  const std::vector<PlainValueId> items = composite_items(array);
+  // An item is of one kind wherever it stands.
+  if (items.size() > kMostAlternatives) return false;
+  uint64_t looks = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!schema_.disjoint(items[i], items[j], looks)) return false;
+    }
+    work_(std::exchange(looks, 0) / kLooksPerUnit);
+  }
+  return std::ranges::all_of(items, [&](PlainValueId item) {
+    if (!count_inside(item)) return false;
+    const uint32_t height = known(item).height;
+    if (most_depth_ && (height > *most_depth_ || last_depths_[array.value] + 1 + height > *most_depth_)) return false;
+    counts_.items.insert(item.value);
+    return known(item).n_composites > 0;
+  });
+}
+
+// Finds how many values there are in an item, and in all that it holds.
+bool DistinctItems::count_inside(PlainValueId item) {
+  struct Visit {
+    PlainValueId id;
+    bool is_left;
+  };
+  std::vector<Visit> todo{{item, false}};
+  std::unordered_set<uint32_t> open;
+  const auto add = [&](PlainValueId id) {
+    if (schema_.is_live(id) && !counted_.contains(id.value) && !open.contains(id.value)) todo.push_back({id, false});
+  };
+  while (!todo.empty()) {
+    const auto [id, is_left] = todo.back();
+    todo.pop_back();
+    if (counted_.contains(id.value)) continue;
+    if (!is_left) {
+      if (!open.insert(id.value).second) continue;
+      todo.push_back({id, true});
+      const PlainSchema::Value& value = schema_.at(id);
+      for (PlainValueId alternative : value.alternatives) add(alternative);
+      if (value.array) {
+        std::ranges::for_each(value.array->prefix, add);
+        if (value.array->rest) add(*value.array->rest);
+      }
+      // Of objects that go on nothing has to be counted.
+      if (value.object && !goes_on(*value.object)) {
+        for (const auto& member : value.object->members) add(member.value);
+      }
+      continue;
+    }
+    const auto found = counted(id);
+    if (!found) return false;
+    work_(1);
+    counted_.emplace(id.value, *found);
+    counts_.of_values[id.value] = found->n_values;
+    counts_.of_composites[id.value] = found->n_composites;
+  }
+  return true;
+}
+
+// What leads back to itself has endlessly many values.
+DistinctItems::Counted DistinctItems::known(PlainValueId id) const {
+  if (!schema_.is_live(id)) return {};
+  const auto found = counted_.find(id.value);
+  return found == counted_.end() ? Counted{kEndless, kEndless, kUnbounded} : found->second;
+}
+
+std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id) {
+  const PlainSchema::Value& value = schema_.at(id);
+  Counted all;
+  uint32_t n_scalars = 0;
+  const auto add = [&](const Counted& part) {
+    all.n_values = n_either(all.n_values, part.n_values);
+    all.n_composites = n_either(all.n_composites, part.n_composites);
+    all.height = std::max(all.height, part.height);
+  };
+  if (!value.alternatives.empty()) {
+    const std::vector<PlainValueId> parts = schema_.alternatives_of({id});
+    if (parts.size() > kMostAlternatives) return std::nullopt;
+    uint64_t looks = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        if (!schema_.disjoint(parts[i], parts[j], looks)) return std::nullopt;
+      }
+      add(known(parts[i]));
+      for (uint32_t t : schema_.at(parts[i]).terminals) n_scalars = n_either(n_scalars, counts_.n_scalars(t));
+    }
+    work_(looks / kLooksPerUnit);
+  } else {
+    for (size_t i = 0; i < value.terminals.size(); ++i) {
+      const auto& terminal = schema_.terminal(value.terminals[i]);
+      for (size_t j = 0; j < i; ++j) {
+        if (!schema_.plainly_apart(terminal, schema_.terminal(value.terminals[j]))) return std::nullopt;
+      }
+      const auto n = this->n_scalars(value.terminals[i]);
+      if (!n) return std::nullopt;
+      n_scalars = n_either(n_scalars, *n);
+    }
+    add({n_scalars, 0, 0});
+    if (value.array && schema_.can_be(*value.array)) {
+      const auto found = counted(*value.array);
+      if (!found) return std::nullopt;
+      add(*found);
+    }
+    if (value.object && schema_.can_be(*value.object)) {
+      const auto found = counted(id, *value.object);
+      if (!found) return std::nullopt;
+      add(*found);
+    }
+  }
+  // However deep it stands, there are endlessly many then.
+  if (n_scalars == kEndless) all.height = 0;
+  return all;
+}
+
+std::optional<DistinctItems::Counted> DistinctItems::counted(const Array& array) const {
+  if (!array.witnesses.empty() || array.repeats) return std::nullopt;
+  uint32_t height = 0;
+  const auto n_values = [&](PlainValueId item) {
+    const Counted found = known(item);
+    height = std::max(height, found.height);
+    return found.n_values;
+  };
+  uint32_t n = 0;
+  if (array.forbids_equal_items()) {
+    if (!array.prefix.empty()) return std::nullopt;
+    n = ListEnds(array.rest ? n_values(*array.rest) : 0, array.minimum, array.maximum).after(0);
+  } else {
+    const ArrayEnds ends(array, n_values);
+    if (ends.are_too_many()) return std::nullopt;
+    n = ends.after(0);
+  }
+  return Counted{n, n, height == kUnbounded ? kUnbounded : height + 1};
+}
+
+std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id, const Object& object) {
+  if (goes_on(object)) {
+    if (!may_be_told_apart(id)) return std::nullopt;
+    counts_.going_on.insert(id.value);
+    uint32_t height = 1;
+    while (most_depth_ && height < *most_depth_ && !schema_.can_be(object, height)) ++height;
+    return Counted{kEndless, kEndless, height};
+  }
+  if (!object.witnesses.empty() || schema_.n_others(object) > 0) return std::nullopt;
+  const auto is_live = [&](const PlainSchema::Member& member) { return schema_.is_live(member.value); };
+  if (has_any_order_ && std::ranges::count_if(object.members, is_live) > 1) return std::nullopt;
+  uint32_t height = 0;
+  const ObjectEnds ends(object, [&](PlainValueId value) {
+    const Counted found = known(value);
+    height = std::max(height, found.height);
+    return found.n_values;
+  });
+  const uint32_t n = ends.after(0, 0);
+  return Counted{n, n, height == kUnbounded ? kUnbounded : height + 1};
+}
+
+// nullopt where that takes more than a look.
+std::optional<uint32_t> DistinctItems::n_scalars(uint32_t t) {
+  const auto known = counts_.of_terminals.find(t);
+  if (known != counts_.of_terminals.end()) return known->second;
+  const PlainSchema::Terminal& terminal = schema_.terminal(t);
+  std::optional<uint32_t> found;
+  switch (terminal.spelling) {
+    case PlainSchema::Spelling::kWord:
+      found = 1;
+      break;
+    case PlainSchema::Spelling::kAnyString:
+      found = kEndless;
+      break;
+    case PlainSchema::Spelling::kListed:
+      found = static_cast<uint32_t>(std::min<size_t>(terminal.listed.size(), kEndless));
+      break;
+    case PlainSchema::Spelling::kNumbers:
+      if (terminal.numbers->counts_exactly())
+        found = static_cast<uint32_t>(std::min<uint64_t>(terminal.numbers->count(), kEndless));
+      break;
+    case PlainSchema::Spelling::kText:
+    case PlainSchema::Spelling::kOutside:
+      if (terminal.kind == PlainSchema::kString) found = keys_.count_strings(terminal, kEndless);
+      break;
+  }
+  if (found) counts_.of_terminals.emplace(t, *found);
+  return found;
 }
 
 }  // namespace cfgmask

@@ -1,9 +1,10 @@
 // Arrays of which no item is equal to another: whether their items can be told apart, and whether there are items
-// enough, as cfgmask/json_schema/{unique_items,told_apart}.py define it.
+// enough, as cfgmask/json_schema/{unique_items,told_apart,steps,lower_items}.py define it.
 //
 // The parser's set of an array holds the items that came, and does not look ahead (earley/seen_values.h). Scalars it
-// takes out of what comes next. Arrays and objects it compares when they are closed, so something must always be able
-// to follow in them: otherwise one could be begun that can only become equal to one before it.
+// takes out of what comes next. Arrays and objects it compares when they are closed, if something may always follow in
+// them: otherwise one could be begun that can only become equal to one before it. Of others it knows how many ends may
+// follow what is written of them (schema/value_counts.h).
 //
 // Threads: as `PlainSchema`, while it is made.
 #pragma once
@@ -12,29 +13,40 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "schema/key_conditions.h"
 #include "schema/plain_schema.h"
+#include "schema/value_counts.h"
 
 namespace cfgmask {
 
 class DistinctItems {
  public:
-  // work        is told how many values were looked at, and may throw
-  // most_depth  how many brackets there may be around a value, if that is limited
-  // are_closed  whether a mark closes each array and object, so that they can be told apart
+  // work           is told how many values were looked at, and may throw
+  // most_depth     how many brackets there may be around a value, if that is limited
+  // are_closed     whether a mark closes each array and object, so that they can be told apart
+  // has_any_order  of the keys of objects
   DistinctItems(const PlainSchema& schema, KeyConditions& keys, std::function<void(uint64_t)> work,
-                std::optional<uint32_t> most_depth, bool are_closed)
-      : schema_(schema), keys_(keys), work_(std::move(work)), most_depth_(most_depth), are_closed_(are_closed) {}
+                std::optional<uint32_t> most_depth, bool are_closed, bool has_any_order)
+      : schema_(schema),
+        keys_(keys),
+        work_(std::move(work)),
+        most_depth_(most_depth),
+        are_closed_(are_closed),
+        has_any_order_(has_any_order) {}
 
   // The arrays of those that have a value of which it is not sure that their items can be told apart, and that no items
   // before one that must come use up what that may be. After `find_live`.
   std::vector<PlainValueId> doubtful();
   // The sets whose values are told apart from others by all that is in them: arrays and objects that are such items,
-  // and what they hold.
+  // and what they hold. After `doubtful`.
   std::vector<PlainValueId> told_apart();
+  // The items that are told apart by their steps, and how many values there are in them. After `doubtful`.
+  const ValueCounts& counts() const { return counts_; }
 
   // Whether an array with equal items can be written: where an item must come again, it is a scalar.
   bool may_repeat(PlainValueId id, const std::vector<PlainValueId>& told_apart);
@@ -51,24 +63,53 @@ class DistinctItems {
 
     bool has_composites() const { return !arrays.empty() || !objects.empty(); }
   };
+  // How many values there are, and how many brackets are in those that this depends on: kUnbounded for any number.
+  struct Counted {
+    uint32_t n_values = 0;
+    uint32_t n_composites = 0;
+    uint32_t height = 0;
+  };
 
   const Parts& parts_of(PlainValueId id);
-  bool is_plain(const Array& array);
-  std::vector<bool> deep_values();
-  static std::vector<PlainValueId> different_items(const Array& array);
-  bool are_readable(const std::vector<uint32_t>& terminals) const;
+  std::vector<PlainValueId> distinct_arrays() const;
+  const Array& array_at(PlainValueId id) const { return *schema_.at(id).array; }
+  std::vector<PlainValueId> items_of(PlainValueId array) const;
+  std::vector<PlainValueId> composite_items(PlainValueId array);
+  std::vector<PlainValueId> inside(const std::vector<PlainValueId>& sets);
+  void find_depths();
+  bool is_plain(PlainValueId array);
   bool has_scalars(const Parts& parts, uint32_t least) const;
+  uint32_t counted_scalars(const Parts& parts);
+
+  // ---- arrays and objects that go on
+  void set_room(PlainValueId array);
+  bool all_go_on(PlainValueId array);
   bool has_values(PlainValueId item, uint32_t least);
   bool goes_on(const Array& array);
   bool goes_on(const Object& object);
+  bool may_be_told_apart(PlainValueId item);
+
+  // ---- steps
+  bool may_be_told_by_steps(PlainValueId array);
+  bool count_inside(PlainValueId item);
+  std::optional<Counted> counted(PlainValueId id);
+  std::optional<Counted> counted(const Array& array) const;
+  std::optional<Counted> counted(PlainValueId id, const Object& object);
+  std::optional<uint32_t> n_scalars(uint32_t terminal);
+  Counted known(PlainValueId id) const;
 
   const PlainSchema& schema_;
   KeyConditions& keys_;
   std::function<void(uint64_t)> work_;
   const std::optional<uint32_t> most_depth_;
   const bool are_closed_;
-  uint32_t room_ = kUnbounded;  // how many brackets what is added to an item may have
+  const bool has_any_order_;
+  std::vector<uint32_t> last_depths_;        // by value, the greatest number of brackets around it, up to the most
+  uint32_t room_ = kUnbounded;               // how many brackets what is added to an item may have
+  std::unordered_set<uint32_t> with_steps_;  // arrays of which items are told apart by their steps
   std::map<PlainValueId, Parts> parts_;
+  std::unordered_map<uint32_t, Counted> counted_;
+  ValueCounts counts_;
 };
 
 }  // namespace cfgmask

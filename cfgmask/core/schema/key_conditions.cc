@@ -181,4 +181,17 @@ bool KeyConditions::surely_never_end(const Keys& keys) {
   return at->second == true;
 }
 
+std::optional<uint32_t> KeyConditions::count_strings(const PlainSchema::Terminal& strings, uint32_t enough) {
+  try {
+    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
+    if (regexes_->size() > kMaxNodes) return std::nullopt;
+    if (strings.spelling == PlainSchema::Spelling::kOutside &&
+        regexes_->kind(schema_.outside(strings).regex->in(*regexes_)) != RegexKind::kJsonString)
+      return std::nullopt;
+    return count_texts(*regexes_, schema_.text_regex(strings, *regexes_), enough - 1).value_or(enough);
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace cfgmask

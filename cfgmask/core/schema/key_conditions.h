@@ -46,6 +46,8 @@ class KeyConditions {
   bool surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides);
   // Whether it is sure that there are infinitely many.
   bool surely_never_end(const Keys& keys);
+  // How many texts the strings of a terminal have, up to `enough`; nullopt where that takes long to tell.
+  std::optional<uint32_t> count_strings(const PlainSchema::Terminal& strings, uint32_t enough);
 
  private:
   std::optional<bool> admits(const Keys& keys, const std::string& key) const;

@@ -14,6 +14,8 @@ namespace {
 
 using Bound = NumberSet::Bound;
 
+constexpr size_t kMostDigits = 18;  // of integers that are counted
+
 // The stronger of two bounds; `sign` 1: of those below, the greater one; -1: of those above, the smaller one.
 std::optional<Bound> tighter(const std::optional<Bound>& a, const std::optional<Bound>& b, int sign) {
   if (!a || !b) return a ? a : b;
@@ -157,6 +159,12 @@ std::optional<std::vector<Decimal>> NumberSet::few(size_t at_most) const {
 
 bool NumberSet::is_empty() const { return values_ ? values_->empty() : low_ && high_ && apart(*low_, *high_); }
 
+bool NumberSet::counts_exactly() const {
+  if (values_ || is_empty() || !low_ || !high_ || low_->value == high_->value) return true;
+  if (step_) return false;
+  return integers_ == Integers::kNo || std::max(low_->value.whole.size(), high_->value.whole.size()) <= kMostDigits;
+}
+
 uint64_t NumberSet::count() const {
   if (values_) return values_->size();
   if (is_empty()) return 0;
@@ -165,8 +173,7 @@ uint64_t NumberSet::count() const {
   // Both bounds are among them.
   if (step_) return 2;
   if (integers_ == Integers::kNo) return kVeryMany;
-  constexpr size_t kDigits = 18;
-  if (std::max(low_->value.whole.size(), high_->value.whole.size()) > kDigits) return 2;
+  if (std::max(low_->value.whole.size(), high_->value.whole.size()) > kMostDigits) return 2;
   const auto integer = [](const Decimal& value) { return std::stoll(value.text()); };
   return std::min(kVeryMany, static_cast<uint64_t>(integer(high_->value) - integer(low_->value)) + 1);
 }

@@ -94,6 +94,8 @@ class NumberSet {
   // How many numbers there are, exactly where that is less than kVeryMany and easily told, otherwise at least so many.
   static constexpr uint64_t kVeryMany = uint64_t{1} << 32;
   uint64_t count() const;
+  // Whether there are so many, and not more.
+  bool counts_exactly() const;
   // Whether the set is described as one of integers.
   bool is_of_integers() const { return integers_ != Integers::kNo && !values_; }
   // What all spellings of the numbers between two bounds plainly begin with; not empty.

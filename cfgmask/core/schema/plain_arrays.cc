@@ -66,7 +66,9 @@ void DeferredSchema::add_further_items(uint32_t state, PlainValueId id, uint32_t
 }
 
 uint32_t DeferredSchema::item_of(PlainValueId array, PlainValueId item) {
-  if (tells_apart() || !schema_.at(array).array->forbids_equal_items()) return symbol_of_item(item);
+  if (!schema_.at(array).array->forbids_equal_items()) return symbol_of_item(item);
+  if (schema_.counts().tells(schema_.resolved(item))) return item_by_steps(schema_.resolved(item), Kept::kInSet);
+  if (tells_apart()) return symbol_of_item(item);
   if (has_composites(item)) return item_told_apart(item);
   return distinct_scalar(schema_.resolved(item), kept_strings(array));
 }

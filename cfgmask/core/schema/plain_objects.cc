@@ -83,14 +83,14 @@ uint32_t DeferredSchema::open_object(PlainValueId id, Kept seen) {
   });
 }
 
-void DeferredSchema::add_object(uint32_t rule, PlainValueId id) {
+void DeferredSchema::add_object(uint32_t rule, PlainValueId id, std::optional<uint32_t> ends) {
   const PlainSchema::Object& object = *schema_.at(id).object;
   if (!schema_.can_be(object, room())) return;
-  if (is_in_any_order(object)) return add_unordered(rule, id);
+  if (is_in_any_order(object)) return add_unordered(rule, id, ends);
   if (form_has_any_order_ && !object.members.empty()) return add_form_object_in_any_order(rule, object);
   const Kept seen = kept_keys(object);
   if (seen == Kept::kInSet) {
-    const uint32_t whole = add_set_of(tells_apart() ? Holds::kObject : Holds::kValues);
+    const uint32_t whole = add_set_of(tells_apart() ? Holds::kObject : Holds::kValues, ends);
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }

@@ -84,14 +84,24 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
   return made_;
 }
 
+DistinctItems PlainReading::distinct_items() {
+  return {schema_,
+          keys_,
+          [this](uint64_t steps) { algebra_.work(steps); },
+          most_depth(),
+          reader().yaml_ == nullptr,
+          reader().has_any_order_};
+}
+
 // The sets whose values are told from others by all that is in them.
 std::vector<PlainValueId> PlainReading::told_apart() {
   if (!algebra_.compares_items()) return {};
-  DistinctItems items(
-      schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth(), reader().yaml_ == nullptr);
+  DistinctItems items = distinct_items();
+  items.doubtful();  // tells how the others are told apart
   std::vector<PlainValueId> found = items.told_apart();
   // These have rules of their own.
   for (PlainValueId id : found) count_rules(schema_.at(id), schema_.at(id).name);
+  schema_.set_counts(items.counts());
   return found;
 }
 
@@ -141,8 +151,7 @@ bool PlainReading::relax() {
   for (const auto& [id, refusal] : algebra_.doubts()) {
     if (written[id.value]) refuse(refusal.kind, refusal.pointer);
   }
-  DistinctItems items(
-      schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth(), reader().yaml_ == nullptr);
+  DistinctItems items = distinct_items();
   for (PlainValueId id : items.doubtful()) {
     const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
     if (!written[id.value]) continue;

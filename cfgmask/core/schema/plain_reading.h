@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "schema/decimal.h"
+#include "schema/distinct_items.h"
 #include "schema/dynamic_scopes.h"
 #include "schema/json_document.h"
 #include "schema/keywords.h"
@@ -227,6 +228,7 @@ class PlainReading {
   bool has_common(PlainValueId a, PlainValueId b) const;
   std::optional<uint32_t> most_depth() const;
   bool has_writable_keys();
+  DistinctItems distinct_items();
   std::vector<PlainValueId> told_apart();
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
     return algebra_.all({{a}, {b}}, pointer);

@@ -166,7 +166,7 @@ void DeferredSchema::add_alternative(uint32_t rule, std::span<const uint32_t> sy
 }
 
 void DeferredSchema::define(uint32_t nonterminal) {
-  if (!tells_apart() && !deferred_.contains(nonterminal)) return apart().define(nonterminal);
+  if (!deferred_.contains(nonterminal) && !tells_apart()) return apart().define(nonterminal);
   const auto n_before = static_cast<uint32_t>(grammar_->nonterminals.size());
   const uint32_t rule = Symbol::make(SymbolKind::kNonterminal, nonterminal).value;
   const Deferred deferred = deferred_.at(nonterminal);

@@ -11,6 +11,7 @@
 #include "schema/large_lists.h"
 #include "schema/large_unions.h"
 #include "schema/scalars_together.h"
+#include "schema/value_counts.h"
 #include "schema/witnesses.h"
 #include "util/components.h"
 #include "util/lists.h"
@@ -113,6 +114,7 @@ bool share_none(std::vector<std::string> a, std::vector<std::string> b) {
 }  // namespace
 
 PlainSchema::PlainSchema() {
+  set_counts({});
   for (const char* word : {"null", "true", "false"})
     terminals_.push_back({word, word[0] == 'n' ? kNull : kBoolean, Spelling::kWord});
   terminals_.push_back({"STRING", kString, Spelling::kAnyString});
@@ -491,12 +493,14 @@ bool PlainSchema::can_be_met(const Shape& shape, uint32_t inside) const {
   return cfgmask::can_be_met(shape, both, [&](PlainValueId id) { return is_live(id, inside); });
 }
 
-bool PlainSchema::has_value(const Value& value, uint32_t room) const {
-  if (!value.terminals.empty()) return true;
-  const auto is_live = [&](PlainValueId id) { return this->is_live(id, room); };
-  if (std::any_of(value.alternatives.begin(), value.alternatives.end(), is_live)) return true;
-  if (value.object && can_be(*value.object, room)) return true;
-  return value.array && can_be(*value.array, room);
+bool PlainSchema::has_scalar(const Value& value, uint32_t room) const {
+  return !value.terminals.empty() ||
+         std::ranges::any_of(value.alternatives, [&](PlainValueId id) { return is_live(id, room); });
+}
+
+bool PlainSchema::has_composite(const Value& value, uint32_t room) const {
+  return (value.object && can_be(*value.object, room)) || (value.array && can_be(*value.array, room)) ||
+         std::ranges::any_of(value.alternatives, [&](PlainValueId id) { return has_live_composites(id, room); });
 }
 
 bool PlainSchema::can_be(const Array& array, uint32_t room) const {
@@ -510,8 +514,26 @@ bool PlainSchema::can_be(const Array& array, uint32_t room) const {
   for (uint32_t i = 0; i < std::min<size_t>(array.minimum, array.prefix.size() + 1); ++i) {
     const auto item = array.item(i);
     if (!item || !is_live(*item, *inside)) return false;
+    if (!array.forbids_equal_items() || i < array.prefix.size() || has_live_composites(*item, *inside)) continue;
+    // Where scalars run out there must be something else, which may lead back here.
+    const uint32_t least = array.minimum - i;
+    if (least > 1 && most_scalars(*item) < least) return false;
   }
   return true;
+}
+
+uint64_t PlainSchema::most_scalars(PlainValueId id) const {
+  std::set<uint32_t> found;
+  for (PlainValueId part : alternatives_of({id})) found.insert(at(part).terminals.begin(), at(part).terminals.end());
+  uint64_t n = 0;
+  for (uint32_t t : found) {
+    const Terminal& terminal = terminals_[t];
+    const bool is_exact = terminal.spelling == Spelling::kWord || terminal.spelling == Spelling::kListed ||
+                          (terminal.spelling == Spelling::kNumbers && terminal.numbers->counts_exactly()) ||
+                          (terminal.spelling == Spelling::kText && terminal.text.maximum == 0);
+    n += is_exact ? count(terminal) : NumberSet::kVeryMany;
+  }
+  return n;
 }
 
 std::vector<PlainValueId> PlainSchema::reached() const {
@@ -574,17 +596,20 @@ bool PlainSchema::find_live_within(const Nesting& nesting) {
 }
 
 bool PlainSchema::find_live(std::vector<bool>& live, uint32_t room) {
-  live.assign(values_.size(), false);
+  const size_t n = values_.size();
+  live.assign(2 * n, false);
   const std::vector<PlainValueId> all = reached();
   // Each round but the last finds one at least; mostly the first finds all.
   const size_t most = std::max(kMaxRounds, kMaxLiveLooks / std::max<size_t>(all.size(), 1));
   for (size_t round = 0; round < most; ++round) {
     bool changed = false;
     for (PlainValueId id : all) {
-      if (live[id.value]) continue;
       const Value& value = at(id);
-      live[id.value] = has_value(value, room);
-      changed = changed || live[id.value];
+      if (!live[n + id.value] && has_composite(value, room)) {
+        live[id.value] = live[n + id.value] = changed = true;
+      } else if (!live[id.value] && has_scalar(value, room)) {
+        live[id.value] = changed = true;
+      }
     }
     if (!changed && round > 0) return true;
   }
@@ -657,6 +682,8 @@ bool PlainSchema::needs_distinct(const Array& array) const {
   return array.minimum > 1 || !array.witnesses.empty() || !std::ranges::all_of(array.prefix, is_scalar) ||
          (array.rest && !is_scalar(*array.rest));
 }
+
+void PlainSchema::set_counts(ValueCounts counts) { counts_ = std::make_shared<const ValueCounts>(std::move(counts)); }
 
 std::vector<PlainValueId> PlainSchema::alternatives_of(std::vector<PlainValueId> pending) const {
   std::vector<PlainValueId> found;

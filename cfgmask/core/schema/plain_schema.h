@@ -41,6 +41,7 @@ class LargeNumbers;
 struct LargeObject;
 struct LargeUnion;
 struct ScalarsTogether;
+struct ValueCounts;
 
 class PlainSchema {
  public:
@@ -295,6 +296,8 @@ class PlainSchema {
   // Whether there are arrays or objects in some sets; among the items of an array that must not be equal.
   bool has_composites(const std::vector<PlainValueId>& sets) const;
   bool has_composite_items(const Array& array) const;
+  // How many scalars there are in a set that has a value; as many as can be where that is not plain.
+  uint64_t most_scalars(PlainValueId id) const;
   // What the strings of a terminal plainly begin with.
   std::string_view start(const Terminal& terminal) const;
   // Whether a text meets the conditions; nullopt where that takes long to tell.
@@ -350,6 +353,10 @@ class PlainSchema {
   std::optional<PlainValueId> known_common(PlainValueId a, PlainValueId b) const;
   PlainValueId common(PlainValueId a, PlainValueId b) const;
 
+  // How many values there are in items that are told apart by their steps. Never null.
+  void set_counts(ValueCounts counts);
+  const ValueCounts& counts() const { return *counts_; }
+
   // Calls with each set that a value is made of: alternatives, items, members.
   template <class F>
   static void for_each_inside(const Value& value, F call) {
@@ -381,6 +388,11 @@ class PlainSchema {
   }
   // Which sets a text may reach: those with a value, in arrays and objects that there may be. By their numbers.
   std::vector<bool> written() const;
+  // Whether it has such a value that is an array or an object.
+  bool has_live_composites(PlainValueId id, uint32_t room = kUnbounded) const {
+    const std::vector<bool>& live = room < flat_.size() ? flat_[room] : live_;
+    return live[live.size() / 2 + id.value];
+  }
   // Whether each set that has a value has one that fits into the room.
   bool is_roomy(uint32_t room) const { return room >= flat_.size(); }
   // Whether a value of this shape exists that fits into a room. A union may be live although its objects are not.
@@ -412,7 +424,8 @@ class PlainSchema {
   bool told_apart(const Array& a, const Array& b, Look look) const;
   std::vector<std::string> few_texts(const Terminal& terminal) const;
   bool find_live(std::vector<bool>& live, uint32_t room);
-  bool has_value(const Value& value, uint32_t room) const;
+  bool has_scalar(const Value& value, uint32_t room) const;
+  bool has_composite(const Value& value, uint32_t room) const;
   // `inside`: the room of its items, or of the values of its members.
   template <class Shape>
   bool can_be_met(const Shape& shape, uint32_t inside) const;
@@ -427,7 +440,7 @@ class PlainSchema {
   std::map<std::pair<uint32_t, uint32_t>, PlainValueId> common_;
   ChunkedVector<Value> values_;
   std::vector<bool> defined_;
-  std::vector<bool> live_;
+  std::vector<bool> live_;  // by value; after these, whether arrays or objects among them are
   Nesting nesting_ = Nesting::of_brackets(kUnbounded);
   std::vector<std::vector<bool>> flat_;  // the same by room, up to the last one that excludes a set
   Interner contents_;
@@ -453,6 +466,7 @@ class PlainSchema {
   std::unordered_map<uint32_t, std::shared_ptr<const LargeUnion>> large_unions_;
   std::unordered_map<uint32_t, std::shared_ptr<const LargeObject>> large_;
   Overview overview_;
+  std::shared_ptr<const ValueCounts> counts_;
   size_t bytes_ = 0;
 };
 

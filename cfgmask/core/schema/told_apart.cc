@@ -62,7 +62,12 @@ uint32_t DeferredSchema::closing_set(uint32_t mark) {
 }
 
 // One without bounds.
-uint32_t DeferredSchema::add_set_of(Holds holds) { return add_set_of(holds, yaml_ ? kBlocks : kBeginsWithTerminal); }
+uint32_t DeferredSchema::add_set_of(Holds holds, std::optional<uint32_t> ends) {
+  if (!ends) return add_set_of(holds, yaml_ ? kBlocks : kBeginsWithTerminal);
+  SetBounds bounds;
+  bounds.holds = holds;
+  return add_set(std::move(bounds), ends, kBeginsWithTerminal);
+}
 
 uint32_t DeferredSchema::add_set_of(Holds holds, uint32_t order) {
   const uint32_t made = add_nonterminal(order);

@@ -30,7 +30,7 @@ DeferredSchema::Kept DeferredSchema::kept_unordered(const PlainSchema::Object& o
   return never_run_out(object) ? Kept::kAsTexts : Kept::kInSet;
 }
 
-void DeferredSchema::add_unordered(uint32_t rule, PlainValueId id) {
+void DeferredSchema::add_unordered(uint32_t rule, PlainValueId id, std::optional<uint32_t> ends) {
   const PlainSchema::Object& object = *schema_.at(id).object;
   SetBounds bounds;
   for (const auto& member : object.members) {
@@ -39,7 +39,7 @@ void DeferredSchema::add_unordered(uint32_t rule, PlainValueId id) {
   bounds.minimum = object.bounds().minimum;
   bounds.maximum = object.bounds().maximum;
   if (tells_apart()) bounds.holds = Holds::kObject;
-  const uint32_t whole = add_set(std::move(bounds));
+  const uint32_t whole = add_set(std::move(bounds), ends, kBeginsWithTerminal);
   add_alternative(rule, Symbols{whole});
   const uint32_t missing = (1U << object.witnesses.size()) - 1;
   const uint32_t level = unordered_level(open_object(id, kept_unordered(object)), missing);
