@@ -558,12 +558,18 @@ class PlainSchema:
     @property
     def has_keys_without_names(self) -> bool:
         """Whether some object may have keys that are no names of members."""
-    def in_form(self, form: SchemaForm, regexes: Callable[[], RegexBuilder]) -> tuple[list[str], bool] | None:
-        """The names of members that not every form can write, and whether the outermost object may have no members.
+    def in_form(
+        self, form: SchemaForm, max_rules: int, regexes: Callable[[], RegexBuilder]
+    ) -> tuple[list[str], list[str], list[str], bool, bool] | None:
+        """Whether and how the outermost object of the schema can be written in a form.
 
-        None if the core does not write the schema in this form: other keys than those with names, bounds on their
-        number, or values that may have no text. Linear; but strings with patterns are asked about in `regexes`, which
-        is called for them alone.
+        The names of members that not every form can write; names in values that the form cannot write; what else it
+        cannot: "any order" or "equal numbers"; whether some text that is not empty is left, if nothing is refused; and
+        whether the outermost object may have no members. None if the core does not tell: composite items that must
+        differ, witnesses of objects in any order, and lines.
+
+        Linear; but strings with patterns are asked about in `regexes`, which is called for them alone, and all rules
+        are made, at most `max_rules`, where some value may have no text. Raises LimitExceeded.
         """
     @property
     def regexes(self) -> list[PortableRegex]:

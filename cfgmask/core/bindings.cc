@@ -1334,23 +1334,46 @@ void new_schema_form(SchemaForm* self, const std::vector<PyPieces>& keys, std::s
                         std::move(key_characters)};
 }
 
-// Keys that not every form writes, and whether there may be none.
-std::optional<std::pair<std::vector<std::string>, bool>> in_form(const PlainSchemaParts& self, const SchemaForm& form,
-                                                                 const nb::callable& regexes) {
-  const FormReading reading(self, form);
-  std::optional<bool> fits = reading.fits(nullptr);
-  if (!fits) {
+// What `ask(nullptr)` answers, or what it answers with regexes; nullopt where a limit is crossed.
+template <class Ask>
+std::optional<bool> asked(const nb::callable& regexes, const Ask& ask) {
+  if (const std::optional<bool> known = ask(nullptr)) return known;
+  const nb::object made = regexes();
+  auto& builder = nb::cast<RegexBuilder&>(made);
+  LongCall call(nullptr);
+  try {
+    return builder.with([&](RegexStore& r) { return ask(&r); });
+  } catch (const LimitExceeded&) {
+    return std::nullopt;
+  }
+}
+
+// None: it is beyond what is written. Else keys that not every form writes, those that cannot be written in values,
+// what is refused besides, whether there is a text that is not empty, and whether the empty text is one.
+using PyInForm = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>, bool, bool>;
+std::optional<PyInForm> in_form(const std::shared_ptr<const PlainSchemaParts>& self,
+                                const std::shared_ptr<const SchemaForm>& form, uint64_t max_rules,
+                                const nb::callable& regexes) {
+  const FormReading reading(*self, *form);
+  const std::optional<bool> fits = asked(regexes, [&](RegexStore* r) { return reading.fits(r); });
+  if (fits.value_or(false)) return PyInForm(reading.unusual_keys(), {}, {}, reading.has_some(), reading.may_be_empty());
+  if (!reading.takes_layout()) return std::nullopt;
+  FormReading::Refusals refused = reading.refusals();
+  if (refused.is_beyond) return std::nullopt;
+  std::vector<std::string> others;
+  if (refused.any_order) others.emplace_back("any order");
+  if (refused.equal_numbers) others.emplace_back("equal numbers");
+  const bool is_refused = !others.empty() || !refused.keys.empty();
+  bool has_texts = false;
+  if (!is_refused) {
     const nb::object made = regexes();
     auto& builder = nb::cast<RegexBuilder&>(made);
     LongCall call(nullptr);
-    try {
-      fits = builder.with([&](RegexStore& r) { return reading.fits(&r); });
-    } catch (const LimitExceeded&) {
-      return std::nullopt;
-    }
+    Account rules{"max_rules", max_rules};
+    has_texts = builder.with([&](RegexStore& r) { return DeferredSchema::has_form_texts(self, form, r, rules); });
   }
-  if (!fits.value_or(false)) return std::nullopt;
-  return std::pair(reading.unusual_keys(), reading.may_be_empty());
+  return PyInForm(reading.unusual_keys(), std::move(refused.keys), std::move(others), has_texts,
+                  reading.may_be_empty());
 }
 
 void bind_plain_schema(nb::module_& m) {
@@ -1427,7 +1450,7 @@ void bind_plain_schema(nb::module_& m) {
           "has_keys_without_names",
           [](const PlainSchemaParts& self) { return ReachedValues(*self.schema).have_keys_without_names(); },
           docs::PlainSchema_has_keys_without_names)
-      .def("in_form", in_form, "form"_a, "regexes"_a, docs::PlainSchema_in_form)
+      .def("in_form", in_form, "form"_a, "max_rules"_a, "regexes"_a, docs::PlainSchema_in_form)
       .def_prop_ro(
           "regexes",
           [](const PlainSchemaParts& self) {

@@ -1,20 +1,19 @@
-"""Forms of arguments as the core has them: the rules of a tool are made when a text first reaches it.
-
-The core writes what most tools have: objects whose keys have names, in all forms. `in_form` writes everything else, at
-once.
-"""
+"""Forms of arguments as the core has them: the rules of a tool are made when a text first reaches it."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
 from cfgmask import _core
+from cfgmask.diagnostics import Diagnostic, shortened
+from cfgmask.errors import GrammarError
 from cfgmask.json_schema import session
 from cfgmask.json_schema.forms import FORMS, Form
+from cfgmask.json_schema.problems import first_errors
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 
@@ -86,17 +85,66 @@ def _values(name: str, form: Form) -> str | None:
     return {"json": "json", "python": "python inside"}.get(form.nested)
 
 
-def may_be_empty_in(schemas: Sequence[PlainSchema], form: CoreForm) -> list[bool | None]:
-    """Whether the arguments may be the empty text; None for schemas that the core cannot write in the form.
+@dataclass(frozen=True)
+class InForm:
+    """What a form writes of a schema.
 
-    Raises LimitExceeded.
+    problems      why it cannot write it, without a place
+    has_texts     whether some text that is not empty is left
+    may_be_empty  whether the empty text is one
     """
-    found = [schema.in_form(form.core, _regexes) for schema in schemas]
 
-    def fits(names: list[str]) -> bool:
-        return not names or form.keys.fullmatch("\n".join((*names, ""))) is not None
+    problems: tuple[Diagnostic, ...]
+    has_texts: bool
+    may_be_empty: bool
 
-    return [one[1] if one is not None and fits(one[0]) else None for one in found]
+    def checked(self) -> InForm:
+        """The same. Raises GrammarError if the form cannot write the schema."""
+        if self.problems:
+            raise GrammarError(first_errors(self.problems))
+        return self
+
+
+def in_form(schema: PlainSchema, form: CoreForm, limits: Limits) -> InForm | None:
+    """How the form writes a schema; None if the core cannot tell. Raises LimitExceeded."""
+    found = schema.in_form(form.core, limits.max_rules, _regexes)
+    if found is None:
+        return None
+    names, keys, others, has_texts, may_be_empty = found
+    if names and form.keys.fullmatch("\n".join((*names, ""))) is None:
+        keys = [*(name for name in names if form.keys.fullmatch(f"{name}\n") is None), *keys]
+    problems = [*map(_key_problem, dict.fromkeys(keys)), *(_PROBLEMS[other] for other in others)]
+    if not problems and not has_texts and not may_be_empty:
+        problems = [_NO_OBJECT]
+    return InForm(tuple(problems), has_texts, may_be_empty)
+
+
+def _key_problem(name: str) -> Diagnostic:
+    message = f"the key {shortened(json.dumps(name, ensure_ascii=False))} cannot be written in this form"
+    help = "use another name, or a style that writes arguments as JSON"
+    return Diagnostic("schema-form-key", message, pointer="", help=help)
+
+
+_PROBLEMS = {
+    "any order": Diagnostic(
+        "schema-form-order",
+        'property_order="any" needs a form that closes objects by a bracket',
+        pointer="",
+        help='use property_order="schema"',
+    ),
+    "equal numbers": Diagnostic(
+        "schema-form-unique",
+        "numbers that must differ, or must not, cannot be told apart in a form without quotes",
+        pointer="",
+        help="leave out `uniqueItems` and the like, or numbers",
+    ),
+}
+_NO_OBJECT = Diagnostic(
+    "schema-form-object",
+    "arguments are an object, and the schema allows none that this form can write",
+    pointer="",
+    help='use "type": "object"',
+)
 
 
 def _regexes() -> _core.RegexBuilder:
@@ -104,9 +152,12 @@ def _regexes() -> _core.RegexBuilder:
 
 
 def _key(form: Form, kind: str, by_id: tuple[str, ...]) -> list[_Piece]:
-    """The pieces up to a value."""
-    written = form.key.replace("$type", form.type_name(kind))
-    return _pieces(written.replace("$string", "true" if kind == "string" else "false"), by_id)
+    """The pieces up to a value. A key is the same lexeme whatever kind it tells, so that keys can be told apart."""
+    before, kind_of, after = form.key.partition("$type" if "$type" in form.key else "$string")
+    if not kind_of:
+        return _pieces(before, by_id)
+    told = form.type_name(kind) if kind_of == "$type" else "true" if kind == "string" else "false"
+    return [*_pieces(before, by_id), *_pieces(told + after, by_id)]
 
 
 def _pieces(written: str, by_id: tuple[str, ...]) -> list[_Piece]:

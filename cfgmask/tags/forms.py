@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cfgmask import json_schema
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import GrammarIR, Part, TokenSet
+from cfgmask.grammar.ir import GrammarIR, Part, Rule, Sequence, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
-from cfgmask.json_schema import lower_schema
-from cfgmask.json_schema.core_forms import CoreForm, PlainSchema, core_form, may_be_empty_in
+from cfgmask.json_schema import lexemes, lower_schema
+from cfgmask.json_schema.core_forms import CoreForm, InForm, PlainSchema, core_form, in_form
 from cfgmask.json_schema.forms import keys_without_names
 from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.reading import read_schema
+from cfgmask.json_schema.session import session
 from cfgmask.limits import Limits
 from cfgmask.tags.excluded import without_texts
 from cfgmask.tags.nodes import Schema
@@ -38,12 +40,23 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held:
     """
     # Only of JSON it is known which terminals of the core are strings.
     if held is None and (node.form == "json" or not node.excludes):
+        written = _written(node, limits, ids) if node.form != "json" else None
+        if written is not None and not written.in_form.has_texts:
+            return _empty_text(node, prefix, written, limits)
         part = _part_of(node, prefix, limits, ids)
         if part is not None:
             assert isinstance(part.lower, _About)
             rules = replace(part.lower(prefix), notes=part.lower.own_notes())
             return without_texts(rules, node.excludes, limits) if node.excludes else rules
     return lowered_rules(node, prefix, limits, ids, held)
+
+
+def _empty_text(node: Schema, prefix: str, written: _Written, limits: Limits) -> GrammarIR:
+    """The rules of an object without members in a form in which that is the empty text."""
+    start = f"{prefix}arguments"
+    scopes = (lexemes.scope(f"{prefix}json", node.options),)
+    notes = _notes(node, written.schema, written.known_notes, limits)
+    return GrammarIR((Rule(start, Sequence(())),), start, scopes, ignore_initial=False, ignore_final=False, notes=notes)
 
 
 def lowered_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held: bytes | None = None) -> GrammarIR:
@@ -67,14 +80,48 @@ def lowered_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held
 def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
     """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them.
 
-    Arguments and errors: those of `schema_rules`; `name` as in `Part`.
+    Arguments and errors: those of `schema_rules`; `name` as in `Part`. None also if only the empty text is left.
     """
     return None if node.excludes or node.form not in FORMS else _part_of(node, name, limits, ids)
 
 
 def _part_of(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
-    plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
-    return None if plain is None else _in_form(node.form, [plain], ids).part(0, node, name, limits, ids)
+    if node.form == "json":
+        plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
+        return None if plain is None else ReadSchemas("json", [plain], [False]).part(0, node, name, limits, ids)
+    written = _written(node, limits, ids)
+    if written is None or not written.in_form.has_texts:
+        return None
+    form, tokens = form_in(node.form, ids)
+    may_be_empty = written.in_form.may_be_empty
+    about = _About(node, written.schema, form, tokens, may_be_empty, limits, ids, written.known_notes)
+    return Part(name, written.schema, about, about.notes, None, None, form, tokens, may_be_empty)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A schema that the core writes in a form that is not JSON.
+
+    known_notes  on the schema; None if they are not known yet
+    """
+
+    schema: PlainSchema
+    in_form: InForm
+    known_notes: tuple[Diagnostic, ...] | None
+
+
+def _written(node: Schema, limits: Limits, ids: TokenIds) -> _Written | None:
+    """What the core writes of a schema in a form; None if the lowering in Python has to. Errors: `schema_rules`."""
+    core = core_form(node.form, _by_id(node.form, ids))
+    if core is None:
+        return None
+    with session(limits):
+        read = read_schema(node.schema, options=node.options, limits=limits)
+        if read is None:
+            return None
+        plain, notes = read
+        found = in_form(plain, core, limits)
+    return None if found is None else _Written(plain, found.checked(), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +133,8 @@ class ReadSchemas:
     """
 
     form: str
-    schemas: Sequence[PlainSchema | None]
-    may_be_empty: Sequence[bool]
+    schemas: SequenceOf[PlainSchema | None]
+    may_be_empty: SequenceOf[bool]
 
     def part(self, number: int, node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
         """One of them as a part. `node` has this schema and form; other arguments as those of `schema_part`."""
@@ -100,30 +147,25 @@ class ReadSchemas:
         return Part(name, schema, about, about.notes, None, source, form, tokens, self.may_be_empty[number])
 
 
-def read_schemas(schemas: Sequence[Any], form: str, options: JsonSchemaOptions, limits: Limits) -> ReadSchemas:
+def read_schemas(schemas: SequenceOf[Any], form: str, options: JsonSchemaOptions, limits: Limits) -> ReadSchemas:
     """What `schema_part` makes of many schemas, in half of the time; None also for some of which it makes a part.
 
     Raises LimitExceeded.
     """
     if form not in FORMS:
         return ReadSchemas(form, [None] * len(schemas), [False] * len(schemas))
-    return _in_form(form, json_schema.plain_schemas(list(schemas), options=options, limits=limits), NO_TOKENS)
+    return _in_form(form, json_schema.plain_schemas(list(schemas), options=options, limits=limits), limits, NO_TOKENS)
 
 
-def _in_form(form: str, schemas: Sequence[PlainSchema | None], ids: TokenIds) -> ReadSchemas:
-    """Those that the core writes in a form. Raises LimitExceeded."""
-    if form == "json":
-        return ReadSchemas(form, schemas, [False] * len(schemas))
-    core = core_form(form, _by_id(form, ids))
+def _in_form(form: str, schemas: SequenceOf[PlainSchema | None], limits: Limits, ids: TokenIds) -> ReadSchemas:
+    """Those that the core writes in a form, as some text that is not empty. Raises LimitExceeded."""
+    core = None if form == "json" else core_form(form, _by_id(form, ids))
     if core is None:
-        return ReadSchemas(form, [None] * len(schemas), [False] * len(schemas))
-    empty = may_be_empty_in([schema for schema in schemas if schema is not None], core)
-    if len(empty) < len(schemas):
-        left = iter(empty)
-        empty = [None if schema is None else next(left) for schema in schemas]
-    if None in empty:
-        schemas = [None if may_be is None else schema for schema, may_be in zip(schemas, empty, strict=True)]
-    return ReadSchemas(form, schemas, [bool(may_be) for may_be in empty])
+        return ReadSchemas(form, schemas if form == "json" else [None] * len(schemas), [False] * len(schemas))
+    found = [None if schema is None else in_form(schema, core, limits) for schema in schemas]
+    written = [one if one is not None and one.has_texts and not one.problems else None for one in found]
+    left = [None if one is None else schema for one, schema in zip(written, schemas, strict=True)]
+    return ReadSchemas(form, left, [one is not None and one.may_be_empty for one in written])
 
 
 def form_in(name: str, ids: TokenIds) -> tuple[_core.SchemaForm | None, tuple[TokenSet, ...]]:
@@ -132,7 +174,7 @@ def form_in(name: str, ids: TokenIds) -> tuple[_core.SchemaForm | None, tuple[To
     return (None, ()) if form is None else (form.core, _tokens(form, ids))
 
 
-def with_ids(parts: Sequence[Part], nodes: Sequence[Schema], limits: Limits, ids: TokenIds) -> Sequence[Part]:
+def with_ids(parts: SequenceOf[Part], nodes: SequenceOf[Schema], limits: Limits, ids: TokenIds) -> SequenceOf[Part]:
     """Parts of one form that were made without a vocabulary, with the markers of the form written by id."""
     form_name = nodes[0].form if nodes else "json"
     markers = _by_id(form_name, ids)
@@ -164,7 +206,7 @@ def _by_id(form: str, ids: TokenIds) -> frozenset[str]:
 class _About:
     """The rules and notes of a part, for those who ask."""
 
-    __slots__ = ("_form", "_ids", "_limits", "_may_be_empty", "_node", "_schema", "_tokens")
+    __slots__ = ("_form", "_ids", "_known_notes", "_limits", "_may_be_empty", "_node", "_schema", "_tokens")
 
     def __init__(
         self,
@@ -175,7 +217,9 @@ class _About:
         may_be_empty: bool,
         limits: Limits,
         ids: TokenIds,
+        known_notes: tuple[Diagnostic, ...] | None = None,
     ) -> None:
+        self._known_notes = known_notes
         self._may_be_empty = may_be_empty
         self._node = node
         self._schema = schema
@@ -204,11 +248,15 @@ class _About:
 
     def own_notes(self) -> tuple[Diagnostic, ...]:
         """The notes with their places in the schema."""
-        node = self._node
-        found = json_schema.schema_notes(
-            node.schema, self._schema, options=node.options, span=None, limits=self._limits
-        )
-        is_by_name = node.form in OBJECT_FORMS and OBJECT_FORMS[node.form].ends_with_key
-        if is_by_name and self._schema.has_keys_without_names:
-            found = (*found, keys_without_names())
-        return found
+        return _notes(self._node, self._schema, self._known_notes, self._limits)
+
+
+def _notes(
+    node: Schema, schema: PlainSchema, known: tuple[Diagnostic, ...] | None, limits: Limits
+) -> tuple[Diagnostic, ...]:
+    """The notes on a schema, of which some may be known, and on what its form leaves out."""
+    found = known
+    if found is None:
+        found = json_schema.schema_notes(node.schema, schema, options=node.options, span=None, limits=limits)
+    is_by_name = node.form in OBJECT_FORMS and OBJECT_FORMS[node.form].ends_with_key
+    return (*found, keys_without_names()) if is_by_name and schema.has_keys_without_names else found

@@ -131,23 +131,48 @@ INSIDE: dict[str, Any] = {
     "objects and scalars": {"anyOf": [{"type": ["object", "string", "array"]}, {"const": 1}]},
     "an array of objects": {"type": "array", "items": {**OBJECT, "properties": {"a": {"type": "string"}}}},
 }
-# Some have undeclared keys, bounds on their number, or a key that cannot be written.
-EAGER: dict[str, Any] = {
+# Outermost objects with other keys than those with names, with so many of them, or with strings that hold the end.
+OUTERMOST: dict[str, Any] = {
+    "any object": {"type": "object"},
+    "anything": True,
     "undeclared keys": {"type": "object", "properties": {"a": {"type": "integer"}}},
+    "a required key": {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]},
+    "keys of a kind": {"type": "object", "additionalProperties": {"type": ["integer", "string"]}},
+    "keys of patterns": {
+        "type": "object",
+        "patternProperties": {"^x": {"type": "null"}, "y$": {"type": "boolean"}},
+        "additionalProperties": False,
+    },
+    "keys of a pattern and others": {
+        "type": "object",
+        "properties": {"b": {"type": "string"}},
+        "patternProperties": {"^x": {"type": "null"}},
+        "additionalProperties": {"type": "array"},
+    },
+    "few keys": {"type": "object", "propertyNames": {"enum": ["a", "b", "c d"]}},
+    "two of few keys": {"type": "object", "propertyNames": {"enum": ["a", "b", "c"]}, "minProperties": 2},
     "a minimum": {**OBJECT, "properties": {"a": {}, "b": {}}, "minProperties": 1},
+    "so many members": {
+        **OBJECT,
+        "properties": {key: {"type": "null"} for key in "abcd"},
+        "minProperties": 2,
+        "maxProperties": 3,
+    },
+    "so many keys": {"type": "object", "properties": {"a": {"type": "null"}}, "minProperties": 2, "maxProperties": 3},
+    "a key besides": {
+        "type": "object",
+        "properties": {"a": {"type": "null"}},
+        "not": {"additionalProperties": False, "properties": {"a": {}}},
+    },
+    "a union": {
+        "anyOf": [
+            {**OBJECT, "properties": {"a": {"type": "null"}}, "required": ["a"]},
+            {"type": "object", "additionalProperties": {"type": "boolean"}},
+            {"type": "string"},
+        ]
+    },
+    "none or one": {"anyOf": [{**OBJECT, "properties": {}}, {**OBJECT, "properties": {"a": {}}, "required": ["a"]}]},
     "the end in a string": {**OBJECT, "properties": {"a": {"const": "</parameter>"}, "b": {}}},
-}
-# Values with which the rules of a tool are made at once, in some forms.
-NOT_LAZY = {
-    # A dead end in literals of Python.
-    "no key that can be written": (*PYTHON, "gemma"),
-    # Conditions on several items at once.
-    "an array that contains": ("seed_xml", "qwen_xml", "minimax_m3_xml"),
-    # Values that must differ, and numbers of keys, in tags.
-    "different strings": ("minimax_m3_xml",),
-    "two of three": ("minimax_m3_xml",),
-    "so many keys": ("minimax_m3_xml",),
-    "so many members": ("minimax_m3_xml",),
 }
 # Keys that these forms do not write.
 UNWRITABLE = {
@@ -277,7 +302,7 @@ def test_values_inside(name: str, form: str) -> None:
         return
     for vocabulary in (WITHOUT, WITH) if form in WHOLE else (WITHOUT,):
         made = rules(schema, form, vocabulary)
-        assert len(parts_of(made)) == (0 if form in NOT_LAZY.get(name, ()) else 1)
+        assert len(parts_of(made)) == 1
         assert compare(made, vocabulary, len(name), 6, 60)
 
 
@@ -293,8 +318,7 @@ def test_values_inside_of_members_in_any_order(name: str, form: str) -> None:
         return
     for vocabulary in (WITHOUT, WITH):
         made = lower(node, ids=NO_TOKENS if vocabulary is WITHOUT else ids_of(vocabulary), parts=True)
-        is_eager = name == "no key that can be written"
-        assert len(parts_of(made)) == (0 if is_eager else 1)
+        assert len(parts_of(made)) == 1
         assert compare(made, vocabulary, len(name), 6, 60)
 
 
@@ -334,13 +358,25 @@ def test_hundreds_of_alternatives(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", LAZY)
-@pytest.mark.parametrize("name", EAGER)
-def test_what_the_core_does_not_write(name: str, form: str) -> None:
-    made = rules(EAGER[name], form, WITH)
-    if name != "the end in a string":
-        is_written = form in BRACES or (form == "minimax_m3_xml" and name == "undeclared keys")
-        assert len(parts_of(made)) == is_written
-    assert compare(made, WITH, 1, 2, 30)
+@pytest.mark.parametrize("name", OUTERMOST)
+def test_outermost_objects(name: str, form: str) -> None:
+    if form == "minimax_m3_xml" and name in ("so many keys", "two of few keys", "a key besides"):
+        with pytest.raises(cfgmask.GrammarError, match="schema-form-object"):
+            rules(OUTERMOST[name], form, WITHOUT)
+        return
+    for vocabulary in (WITHOUT, WITH):
+        made = rules(OUTERMOST[name], form, vocabulary)
+        is_empty = form == "minimax_m3_xml" and name in ("any object", "anything", "keys of a kind", "few keys")
+        is_empty = is_empty or (form == "minimax_m3_xml" and name == "keys of patterns")
+        assert len(parts_of(made)) == (0 if is_empty else 1)
+        assert compare(made, vocabulary, len(name), 3, 50)
+
+
+@pytest.mark.parametrize("form", ["qwen_xml", "seed_xml", "minimax_xml"])
+def test_a_string_that_must_hold_the_end(form: str) -> None:
+    schema = {**OBJECT, "properties": {"a": {"const": "</parameter>"}, "b": {}}, "required": ["a"]}
+    with pytest.raises(cfgmask.GrammarError, match="schema-form-object"):
+        rules(schema, form, WITHOUT)
 
 
 def test_keys_that_cannot_be_written() -> None:
@@ -396,7 +432,7 @@ def test_canonical_strings(form: str) -> None:
 
 def test_rows() -> None:
     """Variants are alternatives, whether some of their values are parts or not."""
-    values = [*SCHEMAS.values(), *EAGER.values()]
+    values = [*SCHEMAS.values(), *OUTERMOST.values()]
     schemas = [Schema(value, "qwen_xml") for value in values]
     names = tuple(f"n{i}" for i in range(len(values)))
     kept = RowList(names, schemas.__getitem__, lambda: [schema.type for schema in schemas])

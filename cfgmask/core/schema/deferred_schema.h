@@ -53,6 +53,10 @@ class DeferredSchema : public DeferredPart {
                  std::shared_ptr<const SchemaForm> form = nullptr, std::vector<uint32_t> tokens = {});
   // The rules of indented text at one column: see indented_schema.h.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole, uint32_t column);
+  // Whether some text that is not empty writes a value of the schema in a form. Makes all rules, if it is not plain
+  // that the form can write each value. Throws LimitExceeded.
+  static bool has_form_texts(const std::shared_ptr<const PlainSchemaParts>& parts,
+                             const std::shared_ptr<const SchemaForm>& form, RegexStore& regexes, Account& rules);
   static bool has_keys(const PlainSchema& schema) {
     return schema.overview().has_endless_keys || schema.overview().has_endless_items;
   }
@@ -146,6 +150,7 @@ class DeferredSchema : public DeferredPart {
     Kind kind;
     PlainValueId id;
     uint32_t name;
+    bool distinct = false;  // whether its scalars are values of a set
 
     friend auto operator<=>(const Tagged&, const Tagged&) = default;
   };
@@ -171,6 +176,9 @@ class DeferredSchema : public DeferredPart {
 
     friend auto operator<=>(const StepState&, const StepState&) = default;
   };
+  // Values in tags begin with arrays and objects, those with sets, and all of these with states.
+  static constexpr uint32_t kTaggedSet = kValues + 2;
+  static constexpr uint32_t kTaggedState = kValues + 3;
   // What rules are made of when they are first called.
   using Deferred = std::variant<PlacedValue, ObjectState, UnorderedState, ArrayState, ForkState, ArrayForkState,
                                 DelimitedString, Tagged, StepValue, StepState>;
@@ -438,7 +446,31 @@ class DeferredSchema : public DeferredPart {
   // ---- forms
   uint32_t form_start();
   void add_form_object(uint32_t start, const PlainSchema::Object& object, const FormReading& reading);
-  std::optional<uint32_t> form_end(uint32_t n_members);
+  void define_all(uint32_t first, uint32_t first_terminal);
+  // What is written of an outermost object, as far as it counts.
+  struct FormState {
+    uint32_t rule = 0;
+    bool may_end = false;  // with nothing more
+  };
+  // While the rules of an outermost object are made.
+  struct FormObject {
+    const PlainSchema::Object& object;
+    PlainSchema::Object::Bounds bounds;
+    const FormReading& reading;
+    std::vector<PlainSchema::Member> members;           // that have a value
+    std::vector<std::map<Progress, FormState>> states;  // before each of them, and after all
+    std::optional<RegexId> unnamed;                     // the keys without names
+    Symbols end;                                        // what must come last
+    uint32_t first_order;                               // of the states
+  };
+  uint32_t form_states(FormObject& writing);
+  void add_form_ends(FormObject& writing, uint32_t counted_to);
+  void add_form_others(uint32_t rule, uint32_t other, bool some, uint32_t least, uint32_t most);
+  static bool may_end(const FormObject& writing, Progress at);
+  Symbols before_form_member(bool some);
+  std::optional<uint32_t> form_other(FormObject& writing, const PlainSchema::Keys& keys, PlainValueId value);
+  template <class AddKey>
+  Symbols form_entry(uint32_t name, PlainValueId value, const AddKey& add_key, const FormReading& reading);
   Symbols form_member(const PlainSchema::Member& member, const FormReading& reading);
   void add_pieces(Symbols& to, const SchemaForm::Pieces& pieces, std::string_view key);
   uint32_t form_value(PlainValueId id, PlainSchema::Kind kind, const FormReading::Values& values,
@@ -456,7 +488,7 @@ class DeferredSchema : public DeferredPart {
   void add_tagged_value(uint32_t rule, const Tagged& of);
   void add_tagged_object(uint32_t rule, const Tagged& of);
   void add_tagged_array(uint32_t rule, const Tagged& of);
-  Symbols tagged_item(PlainValueId id);
+  Symbols tagged_item(PlainValueId id, bool distinct);
   const SchemaForm::Pieces& tagged_end(const Tagged& of) const {
     return of.name == kItem ? form_->after_item : form_->after_end;
   }
@@ -468,7 +500,7 @@ class DeferredSchema : public DeferredPart {
   const bool writes_json_ = true;          // neither
   const bool has_any_order_ = false;       // of keys in JSON
   const bool form_has_any_order_ = false;  // of keys in a form with braces
-  const std::vector<uint32_t> form_tokens_;
+  std::vector<uint32_t> form_tokens_;
   DeferredSchema* const main_ = nullptr;   // of values that are told apart: the rules of the others; else null
   std::unique_ptr<DeferredSchema> apart_;  // of others, those; made when a text needs them
   IndentedSchema* const whole_ = nullptr;  // of indented text; else null

@@ -186,7 +186,7 @@ std::optional<uint32_t> KeyConditions::count_strings(const PlainSchema::Terminal
     if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
     if (regexes_->size() > kMaxNodes) return std::nullopt;
     if (strings.spelling == PlainSchema::Spelling::kOutside &&
-        regexes_->kind(schema_.outside(strings).regex->in(*regexes_)) != RegexKind::kJsonString)
+        regexes_->kind(schema_.outside(strings).in(*regexes_)) != RegexKind::kJsonString)
       return std::nullopt;
     return count_texts(*regexes_, schema_.text_regex(strings, *regexes_), enough - 1).value_or(enough);
   } catch (const LimitExceeded&) {

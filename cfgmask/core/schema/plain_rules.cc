@@ -24,8 +24,8 @@ DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, ui
       writes_python_(form_ && form_->has_python()),
       delimits_(form_ && form_->delimits()),
       writes_json_(!writes_python_ && !delimits_),
-      has_any_order_(!form_ && kept_->layout->has_any_order),
-      form_has_any_order_(form_ && form_->has_braces() && kept_->layout->has_any_order),
+      has_any_order_((!form_ || form_->values == SchemaForm::Values::kJson) && kept_->layout->has_any_order),
+      form_has_any_order_((writes_python_ || delimits_) && kept_->layout->has_any_order),
       form_tokens_(std::move(tokens)),
       parts_(*kept_),
       schema_(*parts_.schema),
@@ -178,7 +178,11 @@ void DeferredSchema::define(uint32_t nonterminal) {
   }
   grammar_->nonterminals[nonterminal].is_deferred = false;
   const auto* value = std::get_if<PlacedValue>(&deferred);
-  if (value == nullptr || !may_have_dead_ends(schema_.at(value->id))) return;
+  const auto* tagged = std::get_if<Tagged>(&deferred);
+  const bool may_be_dead = value != nullptr    ? may_have_dead_ends(schema_.at(value->id))
+                           : tagged != nullptr ? may_have_dead_ends(schema_.at(tagged->id))
+                                               : false;
+  if (!may_be_dead) return;
   prune_since(*grammar_, n_before, nonterminal);
   if (yaml_ != nullptr) mark_nullable(n_before);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 #include "schema/large_lists.h"
 #include "schema/python_literals.h"
@@ -26,19 +27,38 @@ std::optional<bool> all_hold(const Range& range, F holds) {
   return found;
 }
 
+// Whether a register of keys takes a name for another value than a string.
+bool is_read_otherwise(std::string_view name) {
+  if (name == "null" || name == "true" || name == "false") return true;
+  const auto digits = [&] {
+    const size_t n = std::min(name.find_first_not_of("0123456789"), name.size());
+    name.remove_prefix(n);
+    return n > 0;
+  };
+  if (name.starts_with('-')) name.remove_prefix(1);
+  if (!digits()) return false;
+  if (name.starts_with('.')) {
+    name.remove_prefix(1);
+    if (!digits()) return false;
+  }
+  return name.empty();
+}
+
 }  // namespace
 
 std::optional<bool> FormReading::fits(RegexStore* r) const {
-  if (parts_.layout->ignored != nullptr || parts_.layout->indent || parts_.layout->yaml) return false;
-  const Values all = values(schema_.root());
-  const Values outermost = of_kind(all, Kind::kObject);
-  if (outermost.is_empty() || all.terminals.size() > kMostValues) return false;
+  if (!takes_layout()) return false;
+  const Values outermost = of_kind(values(schema_.root()), Kind::kObject);
+  if (outermost.is_empty()) return false;
+  const auto is_ordered = [&](const auto& of) { return !is_in_any_order(*schema_.at(of.first).object); };
   // Only a mark that closes an object tells that none of its keys is missing.
-  if (parts_.layout->has_any_order && !form_.has_braces()) return false;
+  if (!form_.has_braces() && !std::ranges::all_of(outermost.brackets, is_ordered)) return false;
   std::vector<PlainValueId> inner;
   for (const auto& [id, kind] : outermost.brackets) {
+    const PlainSchema::Object& object = *schema_.at(id).object;
     if (form_.has_braces()) inner.push_back(id);
-    for (const PlainSchema::Member& member : members(*schema_.at(id).object)) inner.push_back(member.value);
+    for (const PlainSchema::Member& member : members(object)) inner.push_back(member.value);
+    for (const PlainSchema::KeyClass& keys : object.kinds()) inner.push_back(keys.value);
   }
   const bool is_json = form_.values == SchemaForm::Values::kJson;
   const std::optional<bool> has_literals = is_json ? true : fits_inside(std::move(inner), r);
@@ -48,18 +68,34 @@ std::optional<bool> FormReading::fits(RegexStore* r) const {
   return has_members.value_or(true) && !has_literals ? std::nullopt : has_members;
 }
 
+bool FormReading::is_plain(RegexStore& r) const {
+  try {
+    return fits(&r).value_or(false);
+  } catch (const LimitExceeded&) {
+    return false;
+  }
+}
+
 // As the outermost one.
 std::optional<bool> FormReading::fits(const PlainSchema::Object& object, RegexStore* r) const {
-  const auto is_live = [&](const PlainSchema::KeyClass& c) { return schema_.is_live(c.value); };
-  if (!object.witnesses.empty() || !object.bounds().are_idle()) return false;
-  // Others would have to be told from members, and must not come twice. Tags are not written for any.
-  const bool has_others = (object.others && schema_.is_live(*object.others)) ||
-                          std::any_of(object.classes.begin(), object.classes.end(), is_live);
-  if (has_others && !form_.has_tags()) return false;
   const std::vector<PlainSchema::Member> written = members(object);
-  if (written.size() > kMostMembers || (written.empty() && !form_.has_gaps)) return false;
-  if (form_.has_tags()) return true;
-  return all_hold(written, [&](const auto& member) { return fits(member.value, r); });
+  if (form_.has_tags()) return object.witnesses.empty() && object.bounds().are_idle();
+  if (!has_some(object)) return false;
+  const std::optional<bool> has_members = all_hold(written, [&](const auto& member) { return fits(member.value, r); });
+  if (has_members && !*has_members) return false;
+  if (object.kinds().empty()) return has_members;
+  if (r == nullptr && object.has_classes()) return std::nullopt;
+  if (r != nullptr && object.has_classes() && !has_keys(object, *r, true)) return false;
+  const std::optional<bool> has_others =
+      all_hold(object.kinds(), [&](const auto& of) { return schema_.is_live(of.value) ? fits(of.value, r) : true; });
+  return has_others && *has_others && !has_members ? std::nullopt : has_others;
+}
+
+// Whether it is written as some text that is not empty.
+bool FormReading::has_some(const PlainSchema::Object& object) const {
+  if (form_.has_gaps || form_.has_braces() || !members(object).empty()) return true;
+  return !form_.has_tags() &&
+         std::ranges::any_of(object.kinds(), [&](const auto& of) { return schema_.is_live(of.value); });
 }
 
 std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
@@ -70,13 +106,7 @@ std::optional<bool> FormReading::fits(PlainValueId id, RegexStore* r) const {
     const uint32_t scalar = value.terminals[0];
     return is_string(schema_.terminal(scalar)) ? has_texts(scalar, {}, r) : true;
   }
-  const Values all = values(id);
-  if (all.terminals.size() + all.brackets.size() > kMostValues) return false;
-  for (const auto& [value, kind] : all.brackets) {
-    const PlainSchema::Value& of = schema_.at(value);
-    if (of.may_have_many_states() || (of.object && !of.object->witnesses.empty())) return false;
-  }
-  return fits(all, r);
+  return fits(values(id), r);
 }
 
 // Whether values and all in them can be written as literals of Python, or in a form that is theirs as well.
@@ -120,7 +150,7 @@ std::optional<bool> FormReading::is_delimited(const PlainSchema::Value& value, R
     if (!has_readable_names(*value.object)) return false;
     if (value.object->has_classes()) {
       if (r == nullptr) return std::nullopt;
-      if (!has_keys(*value.object, *r)) return false;
+      if (!has_keys(*value.object, *r, true)) return false;
     }
   }
   return all_hold(value.terminals, [&](uint32_t t) -> std::optional<bool> {
@@ -137,8 +167,17 @@ bool FormReading::has_readable_names(const PlainSchema::Object& object) const {
     const std::string& name = schema_.name_at(member.name);
     if (!member.required) return false;
     const bool is_number = !name.empty() && (name[0] == '-' || (name[0] >= '0' && name[0] <= '9'));
-    return is_number || name == "null" || name == "true" || name == "false";
+    return is_number || is_read_otherwise(name);
   });
+}
+
+bool FormReading::takes_layout() const { return !parts_.layout->indent && !parts_.layout->yaml; }
+
+// See DeferredSchema::is_in_any_order.
+bool FormReading::is_in_any_order(const PlainSchema::Object& object) const {
+  if (!parts_.layout->has_any_order) return false;
+  const bool has_more = std::ranges::any_of(object.kinds(), [&](const auto& of) { return schema_.is_live(of.value); });
+  return members(object).size() > (has_more ? 0 : 1);
 }
 
 std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, RegexStore* r) const {
@@ -152,7 +191,7 @@ std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, Rege
     if (!std::ranges::all_of(object.members, can_be_written)) return false;
     if (object.has_classes()) {
       if (r == nullptr) return std::nullopt;
-      if (!has_keys(object, *r)) return false;
+      if (!has_keys(object, *r, false)) return false;
     }
   }
   return all_hold(value.terminals, [&](uint32_t t) -> std::optional<bool> {
@@ -162,15 +201,15 @@ std::optional<bool> FormReading::is_python(const PlainSchema::Value& value, Rege
   });
 }
 
-// Whether some key of each class can be written, and some other one.
-bool FormReading::has_keys(const PlainSchema::Object& object, RegexStore& r) const {
+// Whether some key of each class can be written, and some other one; without quotes, if they are bare.
+bool FormReading::has_keys(const PlainSchema::Object& object, RegexStore& r, bool are_bare) const {
   std::vector<std::string_view> names;
   for (const PlainSchema::Member& member : object.members) names.push_back(schema_.name_at(member.name));
   const RegexId unnamed = r.complement(r.key_set(std::move(names)));
   const auto has_key = [&](const PlainSchema::Keys& keys, PlainValueId value) {
     if (!schema_.is_live(value)) return true;
     const RegexId texts = r.intersection({schema_.keys_regex(keys, r), unnamed});
-    return !r.is_empty(form_.delimits() ? bare_keys(texts, r) : python_keys(texts, r));
+    return !r.is_empty(are_bare ? bare_keys(texts, r) : python_keys(texts, r));
   };
   return (!object.others || has_key(object.others_keys, *object.others)) &&
          std::ranges::all_of(object.classes, [&](const auto& of) { return has_key(of.keys, of.value); });
@@ -232,6 +271,46 @@ std::vector<std::shared_ptr<const PlainSchema::Object>> FormReading::objects() c
   return found;
 }
 
+FormReading::Written FormReading::written() const {
+  Written found;
+  std::vector<bool> seen(schema_.n_values(), false);
+  // Whether each is the value of an outermost member.
+  std::vector<std::pair<PlainValueId, bool>> pending;
+  const auto add_values = [&](const PlainSchema::Object& object, bool is_outermost) {
+    for (const auto& member : members(object)) pending.emplace_back(member.value, is_outermost);
+    // Tags are written for keys with names alone.
+    if (form_.has_tags()) return;
+    for (const auto& keys : object.kinds()) pending.emplace_back(keys.value, is_outermost);
+  };
+  for (const auto& object : objects()) {
+    found.objects.push_back(object);
+    if (form_.values != SchemaForm::Values::kJson) add_values(*object, true);
+  }
+  while (!pending.empty()) {
+    const auto [value, is_outermost] = pending.back();
+    pending.pop_back();
+    const Values all = values(value);
+    // Any text is a string then, so no bracket begins another value.
+    const bool has_text = form_.has_tags() || (form_.has_text() && is_outermost);
+    if (has_text && std::ranges::any_of(all.terminals, [&](uint32_t t) { return is_any_string(t); })) continue;
+    for (const auto& [id, kind] : all.brackets) {
+      if (seen[id.value]) continue;
+      seen[id.value] = true;
+      const PlainSchema::Value& of = schema_.at(id);
+      if (of.object && schema_.can_be(*of.object)) {
+        found.objects.push_back(of.object);
+        add_values(*of.object, false);
+      }
+      if (of.array && schema_.can_be(*of.array)) {
+        found.arrays.push_back(of.array);
+        for (const PlainValueId item : of.array->prefix) pending.emplace_back(item, false);
+        if (of.array->rest) pending.emplace_back(*of.array->rest, false);
+      }
+    }
+  }
+  return found;
+}
+
 std::vector<PlainSchema::Member> FormReading::members(const PlainSchema::Object& object) const {
   std::vector<PlainSchema::Member> found;
   std::copy_if(object.members.begin(), object.members.end(), std::back_inserter(found),
@@ -242,13 +321,41 @@ std::vector<PlainSchema::Member> FormReading::members(const PlainSchema::Object&
 std::vector<std::string> FormReading::unusual_keys() const {
   std::vector<std::string> found;
   if (form_.values == SchemaForm::Values::kPythonObject) return found;
-  if (!form_.delimits() && !form_.has_tags()) {
-    for (const auto& object : objects()) add_unusual_keys(found, *object);
-    return found;
+  for (const auto& object : form_.delimits() || form_.has_tags() ? written().objects : objects())
+    add_unusual_keys(found, *object);
+  return found;
+}
+
+FormReading::Refusals FormReading::refusals() const {
+  Refusals found;
+  const auto outermost = objects();
+  const Written all = written();
+  const bool has_sets = form_.has_python() || form_.delimits();
+  for (const auto& object : all.objects) {
+    const bool is_outermost = std::ranges::find(outermost, object) != outermost.end();
+    const bool has_braces = form_.has_braces() || (has_sets && !is_outermost);
+    if (form_.has_python() && has_braces) {
+      for (const auto& member : members(*object)) {
+        if (!is_python_key(schema_.name_at(member.name))) found.keys.push_back(schema_.name_at(member.name));
+      }
+    }
+    if (!is_in_any_order(*object)) continue;
+    if (!has_braces) {
+      found.any_order = true;
+      continue;
+    }
+    // The register of keys has no states besides.
+    if (!object->witnesses.empty() || (object->has_classes() && object->minimum > object->n_required()))
+      found.is_beyond = true;
+    for (const auto& member : object->members) {
+      if (member.required && is_read_otherwise(schema_.name_at(member.name)))
+        found.keys.push_back(schema_.name_at(member.name));
+    }
   }
-  for (uint32_t i = 0; i < schema_.n_values(); ++i) {
-    const PlainValueId id(i);
-    if (schema_.is_live(id) && schema_.at(id).object) add_unusual_keys(found, *schema_.at(id).object);
+  for (const auto& array : all.arrays) {
+    if (!array->forbids_equal_items()) continue;
+    if (schema_.has_composite_items(*array)) found.is_beyond = true;
+    if (form_.has_tags() && !schema_.item_terminals(*array, Kind::kNumber).empty()) found.equal_numbers = true;
   }
   return found;
 }
@@ -271,30 +378,28 @@ RegexId FormReading::bare_keys(RegexId texts, RegexStore& r) const {
 
 bool FormReading::may_be_empty() const {
   if (form_.has_braces()) return false;
-  const auto found = objects();
-  return std::any_of(found.begin(), found.end(), [](const auto& object) { return object->n_required() == 0; });
+  return std::ranges::any_of(objects(), [](const auto& object) {
+    return object->n_required() == 0 && object->minimum == 0 && object->witnesses.empty();
+  });
 }
 
 FormReading::Values FormReading::values(PlainValueId id) const {
   Values found;
   std::vector<PlainValueId> pending{id};
-  std::vector<PlainValueId> seen;
-  while (!pending.empty() && seen.size() <= kMostValues) {
+  std::unordered_set<uint32_t> seen;
+  std::unordered_set<uint32_t> terminals;
+  while (!pending.empty()) {
     const PlainValueId next = schema_.resolved(pending.back());
     pending.pop_back();
-    if (!schema_.is_live(next) || std::find(seen.begin(), seen.end(), next) != seen.end()) continue;
-    seen.push_back(next);
+    if (!schema_.is_live(next) || !seen.insert(next.value).second) continue;
     const PlainSchema::Value& value = schema_.at(next);
     for (uint32_t t : value.terminals) {
-      if (std::find(found.terminals.begin(), found.terminals.end(), t) == found.terminals.end())
-        found.terminals.push_back(t);
+      if (terminals.insert(t).second) found.terminals.push_back(t);
     }
     if (value.array && schema_.can_be(*value.array)) found.brackets.emplace_back(next, Kind::kArray);
     if (value.object && schema_.can_be(*value.object)) found.brackets.emplace_back(next, Kind::kObject);
     pending.insert(pending.end(), value.alternatives.rbegin(), value.alternatives.rend());
   }
-  // More than are looked at.
-  if (!pending.empty()) found.terminals.resize(kMostValues + 1);
   return found;
 }
 

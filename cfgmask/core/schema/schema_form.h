@@ -5,6 +5,7 @@
 // cfgmask/json_schema/in_form.py makes the same language of any schema; this is what it is tested against.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -79,9 +80,29 @@ class FormReading {
   FormReading(const PlainSchemaParts& parts, const SchemaForm& form)
       : parts_(parts), schema_(*parts.schema), form_(form) {}
 
-  // Whether DeferredSchema makes rules of it; such a schema has an object that can be written. nullopt if only regexes
-  // can tell, and `r` is null. Throws LimitExceeded.
+  // What keeps a schema from being written in the form.
+  struct Refusals {
+    std::vector<std::string> keys = {};  // that cannot be written inside of values, or not told from other values
+    bool any_order = false;              // keys in any order, and no mark that closes their object
+    bool equal_numbers = false;          // that must differ, in tags
+    bool is_beyond = false;              // what DeferredSchema does not write
+
+    bool are_none() const { return keys.empty() && !any_order && !equal_numbers && !is_beyond; }
+  };
+
+  // Whether it is plain that all that the schema allows can be written, so that DeferredSchema makes rules as texts
+  // come to them. nullopt if only regexes can tell, and `r` is null. Throws LimitExceeded.
   std::optional<bool> fits(RegexStore* r) const;
+  // The same, and false if that takes too long to tell.
+  bool is_plain(RegexStore& r) const;
+  // Linear.
+  Refusals refusals() const;
+  // Whether there are no lines.
+  bool takes_layout() const;
+  // Whether some outermost object has a text that is not empty, if all that the schema allows can be written.
+  bool has_some() const {
+    return std::ranges::any_of(objects(), [&](const auto& object) { return has_some(*object); });
+  }
   // The outermost objects that have a value.
   std::vector<std::shared_ptr<const PlainSchema::Object>> objects() const;
   // The members of one that have a value.
@@ -101,8 +122,6 @@ class FormReading {
   RegexId texts(uint32_t terminal, const Values& among, RegexStore& r) const;
 
  private:
-  static constexpr size_t kMostMembers = 512;
-  static constexpr size_t kMostValues = 256;
   static constexpr uint32_t kMostSpace = 64;
 
   friend class DeferredSchema;
@@ -120,7 +139,16 @@ class FormReading {
   std::optional<bool> is_delimited(const PlainSchema::Value& value, RegexStore* r) const;
   std::optional<bool> has_tags(PlainValueId id, RegexStore* r) const;
   bool has_readable_names(const PlainSchema::Object& object) const;
-  bool has_keys(const PlainSchema::Object& object, RegexStore& r) const;
+  bool has_keys(const PlainSchema::Object& object, RegexStore& r, bool are_bare) const;
+  bool has_some(const PlainSchema::Object& object) const;
+  bool is_in_any_order(const PlainSchema::Object& object) const;
+  // The objects and arrays that are written in the form: outermost objects, and those in values if it has a way of its
+  // own for them.
+  struct Written {
+    std::vector<std::shared_ptr<const PlainSchema::Object>> objects = {};
+    std::vector<std::shared_ptr<const PlainSchema::Array>> arrays = {};
+  };
+  Written written() const;
   void add_unusual_keys(std::vector<std::string>& to, const PlainSchema::Object& object) const;
   std::optional<bool> fits(const Values& values, RegexStore* r) const;
   std::optional<bool> has_texts(uint32_t string, const Values& among, RegexStore* r) const;
