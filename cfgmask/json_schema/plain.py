@@ -88,11 +88,20 @@ def read_leniently(
     found, refusals = _reader_with(dialect, options).read_leniently(
         document, answers, *_of_reading(limits), _writable(held, options)
     )
-    return None if found is None else _core.PlainSchema(found, _layout(options)), refusals
+    if found is None:
+        return None, refusals
+    if not found.holds_with_digits(options.max_digits):
+        return None, [*refusals, (UNREAD, "")]
+    return _core.PlainSchema(found, _layout(options)), refusals
 
 
 def _writable(held: bytes | None, options: JsonSchemaOptions) -> _core.Writable | None:
-    return None if held is None and allowed_escapes(options) is None else written(held, options)
+    return None if held is None and allowed_escapes(options) is None else _known_writable(held, options)
+
+
+@lru_cache(maxsize=64)
+def _known_writable(held: bytes | None, options: JsonSchemaOptions) -> _core.Writable:
+    return _core.Writable(*written(held, options))
 
 
 UNREAD = 0

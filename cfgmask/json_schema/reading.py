@@ -61,7 +61,15 @@ class Attempt:
 
 
 # What the core refuses and the lowering in Python may take.
-_LOWERED = frozenset(["schema-unique-items", "schema-unread", "schema-too-deep", "schema-too-many-alternatives"])
+_LOWERED = frozenset(
+    [
+        "schema-multiple-of",
+        "schema-too-deep",
+        "schema-too-many-alternatives",
+        "schema-unique-items",
+        "schema-unread",
+    ]
+)
 
 
 def read_schema(

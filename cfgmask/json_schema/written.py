@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from collections.abc import Callable
+from typing import TypeAlias
 
-from cfgmask import _core
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import ANY_CHAR, ByteClass, Intersection, JsonString, RegexTree, Repetition, text
@@ -18,14 +18,19 @@ from cfgmask.json_schema.writable import characters, runs
 _END = {"ecma": "$", "python": r"\Z", "rust": r"\z"}
 
 
-@lru_cache(maxsize=64)
-def written(held: bytes | None, options: JsonSchemaOptions) -> _core.Writable:
+Written: TypeAlias = tuple[
+    bytes, int | None, bool, bool, tuple[bool, int | None], tuple[bool, int | None], str, Callable[[str, bool], bool]
+]
+"""The arguments of `_core.Writable`."""
+
+
+def written(held: bytes | None, options: JsonSchemaOptions) -> Written:
     """Which values are written in certain bytes, and with the escapes that the options allow.
 
     held  ascending; None: all bytes
     """
     spelled = _Spelled(bytes(range(256)) if held is None else held, options)
-    return _core.Writable(
+    return (
         spelled.held,
         options.max_digits,
         options.numbers == "plain",

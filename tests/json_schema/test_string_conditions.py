@@ -28,7 +28,7 @@ def nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def asked(_: object, question: str, *__: object) -> None:
         pytest.fail(f"Python was asked about {question}")
 
-    for question in ("numbers", "alike", "format", "properties", "drafts"):
+    for question in ("alike", "format", "properties", "drafts"):
         monkeypatch.setattr(plain._Answers, question, asked)
 
 

@@ -34,6 +34,7 @@ TOLD_APART = {
         "arrays that differ of items that differ",
         "arrays that differ, with a first item",
         "nodes that differ at each depth",
+        "numbers with conditions in objects that differ",
         "values that differ",
     )
 }

@@ -76,7 +76,6 @@ def test_prompts_of_one_kind_share_it(prompt: str) -> None:
     [
         (BY_NAME, TOOLS[0]),
         ("qwen_3", {"type": "custom", "name": "note"}),
-        ("glm_4_5", {"name": "tide", "parameters": {"type": "object"}}),
     ],
 )
 def test_what_depends_on_the_tools_is_lowered_as_a_whole(name: str, tool: dict[str, Any]) -> None:

@@ -153,7 +153,8 @@ bool DistinctItems::may_repeat(PlainValueId id, const std::vector<PlainValueId>&
     const PlainValueId kind = array.kinds->kinds[i].items;
     if (!schema_.is_live(kind)) continue;
     const Parts& parts = parts_of(kind);
-    if ((states->needed_again >> i & 1) != 0 && parts.has_composites()) return false;
+    // Of blocks, which nothing closes, no set tells when they end.
+    if (parts.has_composites() && (!are_closed_ || (states->needed_again >> i & 1) != 0)) return false;
   }
   return true;
 }
@@ -485,6 +486,8 @@ std::optional<uint32_t> DistinctItems::n_scalars(uint32_t t) {
     case PlainSchema::Spelling::kNumbers:
       if (terminal.numbers->counts_exactly())
         found = static_cast<uint32_t>(std::min<uint64_t>(terminal.numbers->count(), kEndless));
+      break;
+    case PlainSchema::Spelling::kNumberUnion:
       break;
     case PlainSchema::Spelling::kText:
     case PlainSchema::Spelling::kOutside:
