@@ -14,6 +14,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -89,7 +90,7 @@ class PlainAlgebra {
         : algebra_(algebra), around_(std::exchange(algebra.place_, place)), n_thrown_(std::uncaught_exceptions()) {}
     At(const At&) = delete;
     ~At() {
-      if (std::uncaught_exceptions() > n_thrown_ && !algebra_.left_) algebra_.left_ = algebra_.place();
+      if (std::uncaught_exceptions() > n_thrown_ && !algebra_.left_) algebra_.leave();
       algebra_.place_ = around_;
     }
 
@@ -99,6 +100,14 @@ class PlainAlgebra {
     int n_thrown_;
   };
   std::string place() const { return place_ == nullptr ? "" : *place_; }
+  // Keeps the place that an exception leaves, if there is memory for it.
+  void leave() noexcept {
+    try {
+      left_ = place();
+    } catch (const std::bad_alloc&) {
+      left_ = std::nullopt;
+    }
+  }
   // The place that an exception left first.
   const std::optional<std::string>& left() const { return left_; }
 
