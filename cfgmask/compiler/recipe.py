@@ -88,16 +88,26 @@ _MARSHAL_VERSION = 4
 
 
 class Documents:
-    """What `retrieve` gave, by URI: a pickle asks for no document."""
+    """What `retrieve` gave, by URI: it is asked once for each, though a schema is read again to tell what is wrong.
+
+    A pickle asks for no document.
+    """
 
     def __init__(self, retrieve: Callable[[str], Any] | None, kept: dict[str, KeptSchema] | None = None) -> None:
         self._retrieve = retrieve
         self.kept: dict[str, KeptSchema] = kept or {}
+        self._failed: dict[str, Exception] = {}
 
     def __call__(self, uri: str) -> Any:
         """The document with a URI. Raises what `retrieve` does."""
-        if self._retrieve is None:
+        if uri in self._failed:
+            raise self._failed[uri]
+        if self._retrieve is None or uri in self.kept:
             return self.kept[uri].value
-        document = self._retrieve(uri)
+        try:
+            document = self._retrieve(uri)
+        except Exception as error:  # whatever a caller's function raises
+            self._failed[uri] = error
+            raise
         self.kept[uri] = KeptSchema.of(document)
         return document

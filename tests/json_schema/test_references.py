@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+import cfgmask
 from cfgmask.errors import GrammarError
 from cfgmask.json_schema import lower_schema
 from tests.json_schema.judge import Schema, accepts, check, compiled
@@ -156,3 +158,20 @@ def test_long_circles_of_nothing_but_references() -> None:
     with pytest.raises(GrammarError) as caught:
         lower_schema({"$defs": definitions, "anyOf": [{"$ref": "#/$defs/d0"}, {"$ref": f"#/$defs/d{n // 2}"}]})
     assert {d.code for d in caught.value.diagnostics} == {"schema-reference-loop"}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_each_document_is_asked_for_once(fails: bool) -> None:
+    """Though a schema with problems is read several times."""
+    asked = []
+
+    def retrieve(uri: str) -> Any:
+        asked.append(uri)
+        if fails:
+            raise KeyError(uri)
+        return {"type": "null"}
+
+    schema = {"properties": {"a": {"$ref": "https://example.com/a"}, "b": {"type": "strnig"}}}
+    with pytest.raises(cfgmask.GrammarError):
+        cfgmask.Grammar.from_json_schema(schema, retrieve=retrieve)
+    assert asked == ["https://example.com/a"]
