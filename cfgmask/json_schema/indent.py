@@ -19,9 +19,8 @@ from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import text
 from cfgmask.grammar.walk import children, walk
 from cfgmask.json_schema import lexemes
+from cfgmask.json_schema.problems import MAX_DEPTH, TOO_DEEP, too_deep
 from cfgmask.limits import Limits
-
-MAX_DEPTH = 32
 
 
 class _At(NamedTuple):
@@ -52,13 +51,11 @@ def indented(grammar: GrammarIR, width: int, limits: Limits) -> GrammarIR:
     if not copies.left_out:
         return made
     live = productive_rules(made)
-    message = f"values are nested at most {MAX_DEPTH} deep where lines are indented"
     if start not in live:
-        problem = Diagnostic("schema-indent-depth", message, pointer="", help="leave indent out")
+        problem = Diagnostic("schema-indent-depth", TOO_DEEP, pointer="", help="leave indent out")
         raise GrammarError([problem])
     made = without_unreachable(without_nonproductive(made, live))
-    note = Diagnostic("schema-indent-depth", message, pointer="", severity="note")
-    return replace(made, notes=(*made.notes, note))
+    return replace(made, notes=(*made.notes, too_deep()))
 
 
 class _Copies:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.nodes import REFERENCES, Node
+from cfgmask.json_schema.problems import reference_loop
 from cfgmask.json_schema.resolve import Schemas
 
 _APPLICATORS = ("allOf", "anyOf", "oneOf", "not", "if", "propertyNames")
@@ -44,7 +45,7 @@ def loops(reached: Iterable[Node], schemas: Schemas) -> Iterator[Loop]:
                 if target not in told:
                     told.add(target)
                     cut = _last_reference(path, references, target, reference)
-                    yield Loop(_problem(target), cut)
+                    yield Loop(reference_loop(target.pointer), cut)
             elif target not in done:
                 path[target] = _led_to(target, schemas)
                 references.append(reference)
@@ -78,12 +79,3 @@ def _led_to(node: Node, schemas: Schemas) -> Iterator[tuple[Node, str | None]]:
         for name, value in held.items() if isinstance(held, dict) else ():
             if isinstance(value, (dict, bool)):
                 yield schemas.child(node, keyword, name), None
-
-
-def _problem(node: Node) -> Diagnostic:
-    return Diagnostic(
-        "schema-reference-loop",
-        "this schema refers to itself without going into a member or an item, so it says nothing",
-        pointer=node.pointer,
-        help="take the reference out, or put it inside properties or items",
-    )

@@ -33,7 +33,7 @@ from cfgmask.json_schema.normal_form import (
 from cfgmask.json_schema.object_keywords import dependent_required, dependent_schemas, having, lacking, object_shape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.probe import InProgress, Prober
-from cfgmask.json_schema.problems import MAX_PROBLEMS, placed
+from cfgmask.json_schema.problems import MAX_PROBLEMS, placed, reference_loop
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
 from cfgmask.json_schema.session import current
@@ -213,14 +213,7 @@ class Normaliser:
         if term not in own:
             raise InProgress
         pointer = term.pointer if isinstance(term, Node) else ""
-        self.problems.append(
-            Diagnostic(
-                "schema-reference-loop",
-                "this schema refers to itself without going into a member or an item, so it says nothing",
-                pointer=pointer,
-                help="take the reference out, or put it inside properties or items",
-            )
-        )
+        self.problems.append(reference_loop(pointer))
         self._terms[term] = EVERYTHING
         return True
 

@@ -42,7 +42,19 @@ def _place(diagnostic: Diagnostic) -> tuple[int, str, str, int, str]:
     return _SEVERITIES.index(diagnostic.severity), diagnostic.pointer or "", diagnostic.code, start, diagnostic.message
 
 
+TOO_DEEP = f"values are nested at most {MAX_DEPTH} deep where lines are indented"
+
+
 def too_deep() -> Diagnostic:
     """The note that not all values can be written in indented lines."""
-    message = f"values are nested at most {MAX_DEPTH} deep where lines are indented"
-    return Diagnostic("schema-indent-depth", message, pointer="", severity="note")
+    return Diagnostic("schema-indent-depth", TOO_DEEP, pointer="", severity="note")
+
+
+def reference_loop(pointer: str) -> Diagnostic:
+    """The error of a schema that leads back to itself at the same value."""
+    return Diagnostic(
+        "schema-reference-loop",
+        "this schema refers to itself without going into a member or an item, so it says nothing",
+        pointer=pointer,
+        help="take the reference out, or put it inside properties or items",
+    )

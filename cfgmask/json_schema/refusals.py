@@ -12,9 +12,10 @@ from fractions import Fraction
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.contradictions import contradictions
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.problems import MAX_PROBLEMS
+from cfgmask.json_schema.problems import MAX_PROBLEMS, TOO_DEEP, reference_loop
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.values import Number, around, plain_decimal
+from cfgmask.json_schema.yaml_scalars import MAX_WRITTEN_KEY
 
 # The longest number that a message repeats.
 _MAX_SHOWN = 40
@@ -164,21 +165,17 @@ REFUSALS: list[_Words] = [
         "the combinations of this schema's parts are more than 1000 alternatives",
         "make the alternatives differ in the value of a required property",
     ),
-    _said(
-        "schema-reference-loop",
-        "this schema refers to itself without going into a member or an item, so it says nothing",
-        "take the reference out, or put it inside properties or items",
-    ),
+    lambda _node, pointer: reference_loop(pointer),
     _said(
         "schema-too-deep",
         "schemas that apply to one value are nested more than 60 deep here",
         "let one of them refer to a member or an item, or write fewer of them in each other",
     ),
-    _said("schema-indent-depth", "values are nested at most 32 deep where lines are indented", "leave indent out"),
+    _said("schema-indent-depth", TOO_DEEP, "leave indent out"),
     _said(
         "schema-yaml-key",
         "YAML has no way to write some key of this object: it is too long",
-        "a key, with its quotes and escapes, may have 1024 characters",
+        f"a key, with its quotes and escapes, may have {MAX_WRITTEN_KEY} characters",
     ),
     _unsatisfiable,
 ]

@@ -33,8 +33,9 @@ from cfgmask.grammar.parameters import Bits, Compare, Counted, Masked, Relation
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, JsonString, text
 from cfgmask.grammar.walk import walk
 from cfgmask.json_schema import lexemes, yaml_scalars
-from cfgmask.json_schema.indent import MAX_DEPTH, closed_brackets
+from cfgmask.json_schema.indent import closed_brackets
 from cfgmask.json_schema.nesting import is_deeper, least_depth
+from cfgmask.json_schema.problems import MAX_DEPTH
 
 _DASH = "- "
 
