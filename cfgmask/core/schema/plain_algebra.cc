@@ -45,6 +45,16 @@ constexpr size_t kMostKinds = 62;
 constexpr uint64_t kMaxWrittenNesting = 200;
 constexpr uint64_t kMaxWrittenSteps = 200'000;
 
+// Leaves what is made of each shape, where anything is.
+template <class Shape, class Make>
+void restrict(std::vector<std::shared_ptr<const Shape>>& shapes, const Make& make) {
+  std::vector<std::shared_ptr<const Shape>> left;
+  for (const auto& shape : shapes) {
+    if (auto made = PlainSchema::shared(make(*shape))) left.push_back(std::move(made));
+  }
+  shapes = std::move(left);
+}
+
 template <class T>
 void add_new(std::vector<T>& list, const T& item) {
   if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
@@ -175,15 +185,9 @@ PlainAlgebra::Value PlainAlgebra::written(PlainValueId id) {
     if (const auto left = written_scalars(terminal)) add_new(terminals, *left);
   }
   found.terminals = std::move(terminals);
-  const auto restrict = [&](auto& shapes) {
-    std::remove_reference_t<decltype(shapes)> left;
-    for (const auto& shape : shapes) {
-      if (auto made = PlainSchema::shared(written(*shape))) left.push_back(std::move(made));
-    }
-    shapes = std::move(left);
-  };
-  restrict(found.arrays);
-  restrict(found.objects);
+  const auto of = [&](const auto& shape) { return written(shape); };
+  restrict(found.arrays, of);
+  restrict(found.objects, of);
   return value_of(std::move(found), schema_.at(id).name);
 }
 
@@ -561,17 +565,11 @@ void PlainAlgebra::add_common(const std::vector<std::vector<std::shared_ptr<cons
 
 PlainAlgebra::Parts PlainAlgebra::closed(const Closing& closing) {
   Parts found = parts_of(closing.id);
-  const auto close = [&](auto& shapes) {
-    std::remove_reference_t<decltype(shapes)> left;
-    for (const auto& shape : shapes) {
-      if (auto made = PlainSchema::shared(closed(*shape, closing.value))) left.push_back(std::move(made));
-    }
-    shapes = std::move(left);
-  };
+  const auto of = [&](const auto& shape) { return closed(shape, closing.value); };
   if (closing.are_keys) {
-    close(found.objects);
+    restrict(found.objects, of);
   } else {
-    close(found.arrays);
+    restrict(found.arrays, of);
   }
   return found;
 }
