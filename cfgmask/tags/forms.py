@@ -40,10 +40,13 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held:
     """
     # Only of JSON it is known which terminals of the core are strings.
     if held is None and (node.form == "json" or not node.excludes):
-        written = _written(node, limits, ids) if node.form != "json" else None
-        if written is not None and not written.in_form.has_texts:
-            return _empty_text(node, prefix, written, limits)
-        part = _part_of(node, prefix, limits, ids)
+        if node.form == "json":
+            part = _json_part(node, prefix, limits, ids)
+        else:
+            written = _written(node, limits, ids)
+            if written is not None and not written.in_form.has_texts:
+                return _empty_text(node, prefix, written, limits)
+            part = None if written is None else written.part(node, prefix, limits, ids)
         if part is not None:
             assert isinstance(part.lower, _About)
             rules = replace(part.lower(prefix), notes=part.lower.own_notes())
@@ -82,20 +85,17 @@ def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part 
 
     Arguments and errors: those of `schema_rules`; `name` as in `Part`. None also if only the empty text is left.
     """
-    return None if node.excludes or node.form not in FORMS else _part_of(node, name, limits, ids)
-
-
-def _part_of(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
-    if node.form == "json":
-        plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
-        return None if plain is None else ReadSchemas("json", [plain], [False]).part(0, node, name, limits, ids)
-    written = _written(node, limits, ids)
-    if written is None or not written.in_form.has_texts:
+    if node.excludes or node.form not in FORMS:
         return None
-    form, tokens = form_in(node.form, ids)
-    may_be_empty = written.in_form.may_be_empty
-    about = _About(node, written.schema, form, tokens, may_be_empty, limits, ids, written.known_notes)
-    return Part(name, written.schema, about, about.notes, None, None, form, tokens, may_be_empty)
+    if node.form == "json":
+        return _json_part(node, name, limits, ids)
+    written = _written(node, limits, ids)
+    return None if written is None or not written.in_form.has_texts else written.part(node, name, limits, ids)
+
+
+def _json_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
+    plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
+    return None if plain is None else ReadSchemas("json", [plain], [False]).part(0, node, name, limits, ids)
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,13 @@ class _Written:
     schema: PlainSchema
     in_form: InForm
     known_notes: tuple[Diagnostic, ...] | None
+
+    def part(self, node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part:
+        """See `schema_part`. Some text that is not empty is left."""
+        form, tokens = form_in(node.form, ids)
+        may_be_empty = self.in_form.may_be_empty
+        about = _About(node, self.schema, form, tokens, may_be_empty, limits, self.known_notes)
+        return Part(name, self.schema, about, about.notes, None, None, form, tokens, may_be_empty)
 
 
 def _written(node: Schema, limits: Limits, ids: TokenIds) -> _Written | None:
@@ -142,7 +149,7 @@ class ReadSchemas:
         if schema is None:
             return None
         form, tokens = form_in(self.form, ids)
-        about = _About(node, schema, form, tokens, self.may_be_empty[number], limits, ids)
+        about = _About(node, schema, form, tokens, self.may_be_empty[number], limits)
         source = about.source if self.form == "json" else None
         return Part(name, schema, about, about.notes, None, source, form, tokens, self.may_be_empty[number])
 
@@ -185,7 +192,7 @@ def with_ids(parts: SequenceOf[Part], nodes: SequenceOf[Schema], limits: Limits,
     return [
         replace(
             part,
-            lower=_About(node, part.schema, core, tokens, part.may_be_empty, limits, ids),
+            lower=_About(node, part.schema, core, tokens, part.may_be_empty, limits),
             form=core,
             tokens=tokens,
         )
@@ -203,52 +210,39 @@ def _by_id(form: str, ids: TokenIds) -> frozenset[str]:
     return frozenset([marker for marker in markers if ids.of(marker)])
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class _About:
     """The rules and notes of a part, for those who ask."""
 
-    __slots__ = ("_form", "_ids", "_known_notes", "_limits", "_may_be_empty", "_node", "_schema", "_tokens")
-
-    def __init__(
-        self,
-        node: Schema,
-        schema: PlainSchema,
-        form: _core.SchemaForm | None,
-        tokens: tuple[TokenSet, ...],
-        may_be_empty: bool,
-        limits: Limits,
-        ids: TokenIds,
-        known_notes: tuple[Diagnostic, ...] | None = None,
-    ) -> None:
-        self._known_notes = known_notes
-        self._may_be_empty = may_be_empty
-        self._node = node
-        self._schema = schema
-        self._form = form
-        self._tokens = tokens
-        self._limits = limits
-        self._ids = ids
+    node: Schema
+    schema: PlainSchema
+    form: _core.SchemaForm | None
+    tokens: tuple[TokenSet, ...]
+    may_be_empty: bool
+    limits: Limits
+    known_notes: tuple[Diagnostic, ...] | None = None
 
     def __call__(self, prefix: str) -> GrammarIR:
         return json_schema.core_grammar(
-            self._schema,
+            self.schema,
             prefix=prefix,
-            form=self._form,
-            tokens=self._tokens,
-            may_be_empty=self._may_be_empty,
-            limits=self._limits,
+            form=self.form,
+            tokens=self.tokens,
+            may_be_empty=self.may_be_empty,
+            limits=self.limits,
         )
 
     def source(self) -> Any:
         """See `Part`."""
-        return self._node.schema
+        return self.node.schema
 
     def notes(self) -> tuple[Diagnostic, ...]:
         """See `Part`."""
-        return placed(self.own_notes(), self._node.at)
+        return placed(self.own_notes(), self.node.at)
 
     def own_notes(self) -> tuple[Diagnostic, ...]:
         """The notes with their places in the schema."""
-        return _notes(self._node, self._schema, self._known_notes, self._limits)
+        return _notes(self.node, self.schema, self.known_notes, self.limits)
 
 
 def _notes(

@@ -13,6 +13,7 @@ from cfgmask.grammar.variants import spread
 from cfgmask.grammar.walk import fold
 from cfgmask.json_schema import lower_schema
 from cfgmask.tags.forms import _About, lowered_rules
+from cfgmask.tags.token_ids import TokenIds
 
 
 def general_rules(grammar: cfgmask.Grammar) -> GrammarIR:
@@ -25,8 +26,8 @@ def general_rules(grammar: cfgmask.Grammar) -> GrammarIR:
     return lower_schema(given["schema"].value, options=given["options"], limits=given["limits"], retrieve=retrieve)
 
 
-def expanded_generally(grammar: GrammarIR) -> GrammarIR:
-    """The grammar of tags with such rules in place of all parts."""
+def expanded_generally(grammar: GrammarIR, ids: TokenIds) -> GrammarIR:
+    """The grammar of tags with such rules in place of all parts. `ids`: those that it was made with."""
     grammar = spread(grammar)
     rules_of = {id(part): part.lower for part in parts_of(grammar)}
 
@@ -35,6 +36,6 @@ def expanded_generally(grammar: GrammarIR) -> GrammarIR:
             return with_operands(expr, operands)
         about = rules_of[id(expr)]
         assert isinstance(about, _About)
-        return replace(expr, lower=lambda name: lowered_rules(about._node, name, about._limits, about._ids))
+        return replace(expr, lower=lambda name: lowered_rules(about.node, name, about.limits, ids))
 
     return expanded(replace(grammar, rules=tuple(replace(r, body=fold(r.body, combine)) for r in grammar.rules)))

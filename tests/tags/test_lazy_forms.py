@@ -233,7 +233,8 @@ def rules(schema: Any, form: str, vocabulary: cfgmask.Vocabulary) -> GrammarIR:
 
 def compare(made: GrammarIR, vocabulary: cfgmask.Vocabulary, seed: int, n_walks: int, n_steps: int) -> int:
     """Walk by the masks of all ways; how many walks came to an end."""
-    all_ways = (made, expanded(made), expanded_generally(made))
+    ids = NO_TOKENS if vocabulary is WITHOUT else ids_of(vocabulary)
+    all_ways = (made, expanded(made), expanded_generally(made, ids))
     compiled = [cfgmask.compile(grammar, vocabulary) for grammar in all_ways]
     choose = random.Random(seed)
     n_ended = 0
