@@ -443,7 +443,7 @@ class Grammar(Generic[Value_co]):
             plain = json_schema.plain_schema(schema, options=options, limits=limits, retrieve=documents)
             if plain is None:
                 span = span_of(schema)
-                read = json_schema.read_schema(schema, options=options, limits=limits, span=span, retrieve=documents)
+                read = json_schema.read_surveyed(schema, options=options, limits=limits, span=span, retrieve=documents)
                 if read is None:
                     ir = json_schema.lower_schema(schema, options=options, span=span, limits=limits, retrieve=documents)
                 else:

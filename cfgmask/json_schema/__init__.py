@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.part import schema_part
     from cfgmask.json_schema.plain import plain_schema, plain_schemas
-    from cfgmask.json_schema.reading import attempt, read_schema
+    from cfgmask.json_schema.reading import attempt, read_schema, read_surveyed
 
 __all__ = [
     "FORMS",
@@ -31,6 +31,7 @@ __all__ = [
     "plain_schema",
     "plain_schemas",
     "read_schema",
+    "read_surveyed",
     "schema_notes",
     "schema_part",
 ]
@@ -47,6 +48,7 @@ _MODULES = {
     "plain_schema": "plain",
     "plain_schemas": "plain",
     "read_schema": "reading",
+    "read_surveyed": "reading",
     "schema_notes": "notes",
     "schema_part": "part",
 }

@@ -1,13 +1,11 @@
 """The short way: the schemas that the core reads by itself.
 
-Most schemas say simple things: types, properties, items, lists of values, alternatives, conditions on a member. The
-core brings those to rules some forty times faster than `lower` does; everything else, and whatever is wrong, is left to
-`lower`. Both make the same language of a plain schema, which the tests hold against each other.
+The core takes nearly all schemas in which nothing is wrong. What is wrong with others, or cannot be enforced, is told
+by `reading`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
@@ -18,7 +16,7 @@ from cfgmask.json_schema import lexemes, yaml_scalars
 from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import FORMATS, format_regex
 from cfgmask.json_schema.nodes import UNDECLARED, Dialect, Retriever, declared_dialect
-from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions, allowed_escapes
+from cfgmask.json_schema.options import JsonSchemaOptions, allowed_escapes
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.spelling import marks, strings_with
 from cfgmask.json_schema.unknown_keywords import has_unknown_keywords
@@ -42,14 +40,10 @@ def plain_schema(
     retrieve: Retriever | None = None,
     held: bytes | None = None,
 ) -> _core.PlainSchema | None:
-    """The schema if it is plain, the options too, and nothing is wrong with it; arguments as those of `lower_schema`.
+    """The schema if it is plain and nothing is wrong with it; arguments as those of `lower_schema`.
 
     Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
     """
-    # The hash of options is that of all their values.
-    if options is not DEFAULTS and not _may_be_plain(options):
-        return None
-
     if is_wrapped(schema):
         return None
     if options.unknown_keywords == "error" and has_unknown_keywords(schema, options, limits):
@@ -59,11 +53,8 @@ def plain_schema(
     document = _core.json_document(schema, limits.max_nesting)
     if document is None:
         return None
-    declared = document.schema_uri
-    dialect = None if declared is None else declared_dialect(declared, retrieve)
-    dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(options, limits, retrieve)
-    found = _reader_with(dialect, options).read(document, answers, *_of_reading(limits), _writable(held, options))
+    found = answers.reader(document).read(document, answers, *_of_reading(limits), _writable(held, options))
     if found is None or not found.holds_with_digits(options.max_digits):
         return None
     return _core.PlainSchema(found, _layout(options))
@@ -81,11 +72,8 @@ def read_leniently(
     document = _core.json_document(schema, limits.max_nesting)
     if document is None:
         return None, [(UNREAD, "")]
-    declared = document.schema_uri
-    dialect = None if declared is None else declared_dialect(declared, retrieve)
-    dialect = UNDECLARED if dialect is None else dialect
     answers = _Answers(options, limits, retrieve)
-    found, refusals = _reader_with(dialect, options).read_leniently(
+    found, refusals = answers.reader(document).read_leniently(
         document, answers, *_of_reading(limits), _writable(held, options)
     )
     if found is None:
@@ -114,7 +102,7 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
     So it has to be asked about those that are None, and it tells what is wrong with one.
     """
     left_out: list[_core.PlainSchema | None] = [None] * len(schemas)
-    if not _may_be_plain(options) or options.unknown_keywords == "error" or options.syntax == "yaml":
+    if options.unknown_keywords == "error" or options.syntax == "yaml":
         return left_out
     if any(isinstance(schema, str) or is_wrapped(schema) for schema in schemas):
         return left_out
@@ -133,31 +121,6 @@ def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Lim
 def _of_reading(limits: Limits) -> tuple[int, int, int]:
     """The limits that `_core.PlainReader.read` takes."""
     return limits.max_nesting, limits.max_rules, limits.max_search_steps
-
-
-# Options that a plain schema may have of any value.
-_FREE: dict[str, Any] = {
-    "numbers": DEFAULTS.numbers,
-    "whitespace": DEFAULTS.whitespace,
-    "item_separator": DEFAULTS.item_separator,
-    "key_separator": DEFAULTS.key_separator,
-    "escapes": DEFAULTS.escapes,
-    "indent": DEFAULTS.indent,
-    "syntax": DEFAULTS.syntax,
-    "property_order": DEFAULTS.property_order,
-    "formats": DEFAULTS.formats,
-    "pattern_dialect": DEFAULTS.pattern_dialect,
-    "on_unsupported": DEFAULTS.on_unsupported,
-    "max_digits": DEFAULTS.max_digits,
-    # What it refuses is refused before.
-    "unknown_keywords": DEFAULTS.unknown_keywords,
-}
-
-
-@lru_cache(maxsize=32)
-def _may_be_plain(options: JsonSchemaOptions) -> bool:
-    """Whether schemas with these options may be plain."""
-    return replace(options, **_FREE) == DEFAULTS
 
 
 @lru_cache(maxsize=32)
@@ -264,6 +227,12 @@ class _Answers:
         self._options = options
         self._limits = limits
         self._retrieve = retrieve
+
+    def reader(self, document: _core.JsonDocument) -> _core.PlainReader:
+        """The reader of a document, by the `$schema` of its root."""
+        declared = document.schema_uri
+        dialect = None if declared is None else declared_dialect(declared, self._retrieve)
+        return _reader_with(dialect or UNDECLARED, self._options)
 
     def alike(self, folding: Folding, only_ascii: bool) -> list[list[int]]:
         """As `_core.PlainReader.read` says."""

@@ -16,6 +16,7 @@ from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.loops import Loop, loops
 from cfgmask.json_schema.nodes import Retriever
+from cfgmask.json_schema.notes import shown
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_problems
 from cfgmask.json_schema.plain import PlainSchema, plain_schema, read_leniently
@@ -54,7 +55,7 @@ class Attempt:
         """The schema and its notes. Raises GrammarError with every error, placed in the text."""
         if self.plain is None or self.errors:
             raise GrammarError(self.document.placed(first_errors(self.errors)))
-        notes = [note for note in (*self.survey.notes, *self.relaxations) if note.pointer != GUIDANCE]
+        notes = shown([*self.survey.notes, *self.relaxations])
         if self.plain.nests_too_deep:
             notes.append(too_deep())
         return self.plain, tuple(self.document.placed(ordered(notes)))
@@ -91,7 +92,20 @@ def read_schema(
         plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve, held=held)
         if plain is not None:
             return plain, None
-        tried = attempt(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
+        return read_surveyed(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
+
+
+def read_surveyed(
+    schema: dict[str, Any] | list[Any] | bool | str,
+    *,
+    options: JsonSchemaOptions,
+    limits: Limits,
+    span: Span | None = None,
+    retrieve: Retriever | None = None,
+    held: bytes | None = None,
+) -> tuple[PlainSchema, tuple[Diagnostic, ...]] | None:
+    """As `read_schema`, of a schema of which `plain_schema` makes nothing."""
+    tried = attempt(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
     if any(d.code in _LOWERED for d in (*tried.errors, *tried.relaxations)):
         return None
     return tried.result()
