@@ -72,7 +72,8 @@ def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
     check(schema, valid, invalid)
 
 
-def test_scopes_that_multiply_are_bounded() -> None:
+def multiplying_scopes() -> Schema:
+    """Resources that lead to each other in any order: twelve anchors, each of which is in two."""
     names = [f"n{i}" for i in range(12)]
     resources = {}
     for name in names:
@@ -83,8 +84,12 @@ def test_scopes_that_multiply_are_bounded() -> None:
                 "items": {"anyOf": [{"$dynamicRef": f"#{name}"}, *calls]},
                 "$defs": {"x": {"$dynamicAnchor": name, "title": copy}},
             }
+    return {"$ref": "n0a", "$defs": resources}
+
+
+def test_scopes_that_multiply_are_bounded() -> None:
     with pytest.raises(LimitExceeded, match="max_rules"):
-        lower_schema({"$ref": "n0a", "$defs": resources}, limits=Limits(max_rules=5_000))
+        lower_schema(multiplying_scopes(), limits=Limits(max_rules=5_000))
 
 
 def test_scopes_of_a_chain_are_bounded() -> None:
