@@ -464,7 +464,7 @@ class PlainReading:
     """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
 
     def holds_with_digits(self, most: int | None) -> bool:
-        """Whether items that must differ do not run out where runs of digits are so long at most."""
+        """Whether there are enough unique items if numbers have at most so many digits in a row."""
 
 class YamlLayout:
     """How plain schemas are written in YAML. Immutable.
@@ -554,14 +554,14 @@ class PlainSchema:
         """
     @property
     def nests_too_deep(self) -> bool:
-        """Whether indented lines leave out values that the schema allows: those with too many brackets."""
+        """Whether the schema allows values that are nested too deep for indented lines."""
     @property
     def has_keys_without_names(self) -> bool:
-        """Whether some object may have keys that are no names of members."""
+        """Whether some object may have keys that the schema does not name."""
     def in_form(
         self, form: SchemaForm, max_rules: int, regexes: Callable[[], RegexBuilder]
     ) -> tuple[list[str], list[str], list[str], bool, bool] | None:
-        """Whether and how the outermost object of the schema can be written in a form.
+        """How the outermost object of the schema can be written in a form, if it can.
 
         The names of members that not every form can write; names in values that the form cannot write; what else it
         cannot: "any order" or "equal numbers"; whether some text that is not empty is left, if nothing is refused; and

@@ -438,7 +438,7 @@ class Grammar(Generic[Value_co]):
             return Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
 
         ir = known_notes = None
-        # What one way has spent is spent.
+        # All ways count towards the same limits.
         with session(limits):
             plain = json_schema.plain_schema(schema, options=options, limits=limits, retrieve=documents)
             if plain is None:

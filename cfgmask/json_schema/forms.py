@@ -65,7 +65,7 @@ class Form:
 
     @property
     def ends_with_key(self) -> bool:
-        """Whether a value ends with its key, so that only keys with names can be written."""
+        """Whether the mark after a value repeats its key. Only keys with names can be written then."""
         return "$key" in self.end
 
     def stop(self, end: str) -> str:

@@ -41,7 +41,7 @@ def schema_part(
     except GrammarError as error:
         if held is None or any(d.code != "schema-unsatisfiable" for d in error.diagnostics):
             raise
-        # What no value satisfies at all was an error before.
+        # A schema that no value satisfies, whatever the bytes, was refused before.
         return other_bytes(held)
     if read is None:
         return None

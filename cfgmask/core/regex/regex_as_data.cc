@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "util/pause.h"
+#include "util/utf8.h"
 
 namespace cfgmask {
 
@@ -23,19 +24,6 @@ bool are_characters(const CodePointRange& range, int n_behind) {
   const auto [before, behind] = kCharacters;
   return range.low >= kLeast[n_behind] && range.high <= behind.high &&
          (range.high <= before.high || range.low >= behind.low);
-}
-
-void append_character(uint32_t c, std::string& to) {
-  const auto tail = [](uint32_t bits) { return static_cast<char>(0x80 | (bits & 0x3F)); };
-  if (c < 0x80) {
-    to += static_cast<char>(c);
-  } else if (c < 0x800) {
-    to += {static_cast<char>(0xC0 | (c >> 6)), tail(c)};
-  } else if (c < 0x10000) {
-    to += {static_cast<char>(0xE0 | (c >> 12)), tail(c >> 6), tail(c)};
-  } else {
-    to += {static_cast<char>(0xF0 | (c >> 18)), tail(c >> 12), tail(c >> 6), tail(c)};
-  }
 }
 
 void add_byte(std::vector<CodePointRange>& ranges, uint32_t b) {
@@ -114,7 +102,7 @@ RegexAsData::Plan RegexAsData::plan(RegexId node) {
     case RegexKind::kIntersection: {
       Plan found{node, RegexData::Kind::kIntersection};
       for (const RegexId part : store_.parts(node)) found.items.push_back(inside(part));
-      // What is excepted comes last.
+      // Complements come last, as exceptions from the others.
       std::stable_partition(found.items.begin(), found.items.end(),
                             [&](const Item& item) { return store_.kind(item.node) != RegexKind::kComplement; });
       return found;
@@ -180,7 +168,7 @@ void RegexAsData::plan_concatenation(RegexId node, Plan& into) {
       return;
     }
     if (into.items.empty() || into.items.back().is != Item::Is::kText) into.items.push_back({Item::Is::kText});
-    append_character(ranges[0].low, into.items.back().text);
+    append_utf8(ranges[0].low, into.items.back().text);
   };
   for (size_t i = 0; i < parts.size();) {
     Pause::tick();
@@ -238,7 +226,7 @@ void RegexAsData::plan_alternation(const std::vector<RegexId>& parts, Plan& into
   Item one{Item::Is::kCharacters};
   if (is_one_character(all)) {
     one.is = Item::Is::kText;
-    append_character(all[0].low, one.text);
+    append_utf8(all[0].low, one.text);
   } else {
     one.ranges = std::move(all);
   }

@@ -355,7 +355,7 @@ bool DistinctItems::count_inside(PlainValueId item) {
         std::ranges::for_each(value.array->prefix, add);
         if (value.array->rest) add(*value.array->rest);
       }
-      // Of objects that go on nothing has to be counted.
+      // Objects that go on are endlessly many, whatever they hold.
       if (value.object && !goes_on(*value.object)) {
         for (const auto& member : value.object->members) add(member.value);
       }

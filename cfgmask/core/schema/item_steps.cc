@@ -70,12 +70,7 @@ uint32_t DeferredSchema::item_value(PlainValueId id, uint32_t ends) {
 }
 
 bool DeferredSchema::has_composites_inside(PlainValueId id) const {
-  const std::vector<PlainValueId> all = schema_.alternatives_of({id});
-  return schema_.counts().n_composites(id) > 0 && std::ranges::any_of(all, [&](PlainValueId part) {
-           const PlainSchema::Value& value = schema_.at(part);
-           return (value.array && schema_.can_be(*value.array, item_room_)) ||
-                  (value.object && schema_.can_be(*value.object, item_room_));
-         });
+  return schema_.counts().n_composites(id) > 0 && schema_.has_composites({id}, item_room_);
 }
 
 // A mark behind which so many ends may follow.

@@ -112,10 +112,14 @@ std::optional<bool> KeyConditions::admits(const Keys& keys, const std::string& k
   return unknown ? std::nullopt : std::optional(true);
 }
 
+bool KeyConditions::has_room() {
+  if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
+  return regexes_->size() <= kMaxNodes;
+}
+
 std::optional<bool> KeyConditions::admits_by_regex(const Keys& keys, std::string_view key) {
   try {
-    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
-    if (regexes_->size() > kMaxNodes) return std::nullopt;
+    if (!has_room()) return std::nullopt;
     std::string numbers = numbers_of(keys, {});
     auto found = known_regexes_.find(numbers);
     if (found == known_regexes_.end())
@@ -138,10 +142,8 @@ bool KeyConditions::plainly_has_keys(const Keys& keys, const std::vector<std::st
 template <class Tell>
 std::optional<bool> KeyConditions::searched(const Keys& keys, std::vector<std::string> names, Tell tell) {
   try {
-    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
     n_searched_ += keys.met.size() + keys.broken.size();
-    if (regexes_->size() > kMaxNodes || n_searched_ > kMaxSearched ||
-        regexes_->n_search_steps() > kSearches * max_search_steps_)
+    if (!has_room() || n_searched_ > kMaxSearched || regexes_->n_search_steps() > kSearches * max_search_steps_)
       return std::nullopt;
     std::vector<RegexId> conditions{schema_.keys_regex(keys, *regexes_)};
     if (!names.empty()) conditions.push_back(regexes_->complement(regexes_->key_set(std::move(names))));
@@ -183,8 +185,7 @@ bool KeyConditions::surely_never_end(const Keys& keys) {
 
 std::optional<uint32_t> KeyConditions::count_strings(const PlainSchema::Terminal& strings, uint32_t enough) {
   try {
-    if (!regexes_) regexes_ = std::make_unique<RegexStore>(max_nesting_, max_search_steps_);
-    if (regexes_->size() > kMaxNodes) return std::nullopt;
+    if (!has_room()) return std::nullopt;
     if (strings.spelling == PlainSchema::Spelling::kOutside &&
         regexes_->kind(schema_.outside(strings).in(*regexes_)) != RegexKind::kJsonString)
       return std::nullopt;

@@ -63,6 +63,8 @@ class KeyConditions {
   // What `tell` says of the regex of the keys beside the names; nullopt where that takes long.
   template <class Tell>
   std::optional<bool> searched(const Keys& keys, std::vector<std::string> names, Tell tell);
+  // Whether regexes may be added; makes their store.
+  bool has_room();
   std::vector<std::string> texts_of(const std::vector<uint32_t>& names) const;
 
   const PlainSchema& schema_;

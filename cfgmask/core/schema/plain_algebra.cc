@@ -221,12 +221,11 @@ std::optional<uint32_t> PlainAlgebra::written_numbers(uint32_t index) {
   const PlainSchema::Terminal terminal = schema_.terminal(index);
   HeldBytes held(*regexes_, writable_->held);
   const auto is_written = [&](RegexId regex) { return !regexes_->is_empty(held.of(regex)); };
-  if (terminal.number_union != nullptr)
-    return is_written(terminal.number_union->regex(*regexes_, writable_->numbers)) ? std::optional(index)
-                                                                                   : std::nullopt;
-  const auto* listed = terminal.numbers->listed();
-  if (listed == nullptr)
-    return is_written(terminal.numbers->regex(*regexes_, writable_->numbers)) ? std::optional(index) : std::nullopt;
+  const auto* listed = terminal.numbers ? terminal.numbers->listed() : nullptr;
+  if (listed == nullptr) {
+    const bool is_some = is_written(schema_.number_union(terminal).regex(*regexes_, writable_->numbers));
+    return is_some ? std::optional(index) : std::nullopt;
+  }
   std::vector<Decimal> values;
   std::ranges::copy_if(*listed, std::back_inserter(values), [&](const Decimal& value) {
     work(1);
@@ -315,11 +314,7 @@ void PlainAlgebra::sort_keys(PlainValueId id) {
   const auto& before = schema_.at(id).object;
   const auto has_keys = [](const KeyWitness& witness) { return !witness.keys.is_any(); };
   if (!before || !(before->has_classes() || std::ranges::any_of(before->witnesses, has_keys))) return;
-  Value value = schema_.at(id);
-  Object object = *value.object;
-  sort_keys(object);
-  value.object = std::make_shared<Object>(std::move(object));
-  schema_.define(id, std::move(value));
+  schema_.change_object(id, [&](Object& object) { sort_keys(object); });
 }
 
 void PlainAlgebra::sort_keys(Object& object) {
@@ -412,11 +407,7 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
         counted_items(*value.array) > kMaxCountedItems ? std::nullopt : item_states(*value.array, common);
     if (states) return work(states->size());
     doubt(id, SchemaRefusal::Kind::kContainsSize, value.name);
-    Value without = value;
-    Array array = *value.array;
-    array.witnesses.clear();
-    without.array = std::make_shared<Array>(std::move(array));
-    schema_.define(id, std::move(without));
+    schema_.change_array(id, [](Array& array) { array.witnesses.clear(); });
   }
 }
 
@@ -426,11 +417,7 @@ void PlainAlgebra::find_kinds(PlainValueId id) {
   if (!schema_.at(id).array || !schema_.at(id).array->repeats ||
       counted_items(*schema_.at(id).array) > kMaxCountedItems)
     return;
-  Value value = schema_.at(id);
-  Array array = *value.array;
-  array.kinds = item_kinds(array);
-  value.array = std::make_shared<Array>(std::move(array));
-  schema_.define(id, std::move(value));
+  schema_.change_array(id, [&](Array& array) { array.kinds = item_kinds(array); });
 }
 
 std::shared_ptr<const PlainSchema::ItemKinds> PlainAlgebra::item_kinds(const Array& array) {

@@ -135,7 +135,7 @@ void DeferredSchema::add_repeating_array(uint32_t rule, PlainValueId id, const S
         has_composites(kind) ? item_told_apart(kind) : distinct_scalar(schema_.resolved(kind), Kept::kInSet);
     if (item.how == How::kNew) return fresh;
     return known_or_made(again, item.kind, [&] {
-      // It begins with a value, and stands behind a comma or a dash.
+      // Its order is that of states: a comma or a dash comes before it, and it begins with a value.
       const uint32_t made = add_set_of(Holds::kAgain, kFirstState);
       add_alternative(made, Symbols{fresh});
       return made;

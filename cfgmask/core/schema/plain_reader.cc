@@ -52,7 +52,7 @@ PlainReading::PlainReading(const PlainReader& reader, JsonDocument& document, co
       algebra_(
           schema_, keys_, [this](const std::string& asked) { return ask_strings(asked); },
           [this](const PlainAlgebra::MakeNumbers& make) { return added_numbers(make); },
-          [this](const Value& made) { check_made(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_,
+          [this](const Value& made) { count_rules(made, made.name); }, kWorkPerRule * limits.max_rules, annotates_,
           writable) {}
 
 bool PlainReading::asks_for_the_rest(const JsonDocument& document) {
@@ -156,11 +156,7 @@ bool PlainReading::relax() {
     const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
     if (!written[id.value]) continue;
     refuse(SchemaRefusal::Kind::kUniqueItems, place);
-    Value value = schema_.at(id);
-    PlainSchema::Array array = *value.array;
-    array.distinct = false;
-    value.array = std::make_shared<PlainSchema::Array>(std::move(array));
-    schema_.define(id, std::move(value));
+    schema_.change_array(id, [](PlainSchema::Array& array) { array.distinct = false; });
     found = true;
   }
   std::optional<std::vector<PlainValueId>> apart;
@@ -171,14 +167,12 @@ bool PlainReading::relax() {
     if (!apart) apart = items.told_apart();
     if (items.may_repeat(id, *apart)) continue;
     refuse(SchemaRefusal::Kind::kEqualItems, schema_.name_at(schema_.at(id).array->repeats_at));
-    Value value = schema_.at(id);
-    PlainSchema::Array array = *value.array;
-    array.repeats = false;
-    // What witnesses and items have in common is not known of such an array.
-    if (array.kinds) array.witnesses.clear();
-    array.kinds = nullptr;
-    value.array = std::make_shared<PlainSchema::Array>(std::move(array));
-    schema_.define(id, std::move(value));
+    schema_.change_array(id, [](PlainSchema::Array& array) {
+      array.repeats = false;
+      // What witnesses and items have in common is not known of such an array.
+      if (array.kinds) array.witnesses.clear();
+      array.kinds = nullptr;
+    });
     found = true;
   }
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
@@ -467,16 +461,14 @@ PlainValueId PlainReading::described_here(const Said& said, const std::string& p
 }
 
 PlainValueId PlainReading::added(Value value) {
-  check_made(value, value.name);
+  count_rules(value, value.name);
   return schema_.add(std::move(value));
 }
 
 PlainValueId PlainReading::added(Value value, const std::string& pointer) {
-  check_made(value, pointer);
+  count_rules(value, pointer);
   return schema_.add(std::move(value));
 }
-
-void PlainReading::check_made(const Value& value, const std::string& pointer) { count_rules(value, pointer); }
 
 void PlainReading::count_rules(const Value& value, const std::string& pointer) {
   n_steps_ += kStepsPerValue;

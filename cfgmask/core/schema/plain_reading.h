@@ -215,7 +215,6 @@ class PlainReading {
   PlainValueId added(Value value);
   // One whose name is that of the value around.
   PlainValueId added(Value value, const std::string& pointer);
-  void check_made(const Value& value, const std::string& pointer);
   // Whether what is begun of an object can always be completed: which refusal it is if not.
   std::optional<SchemaRefusal::Kind> may_run_out(const PlainSchema::Object& object);
   // Throws NotPlain unless refusals are gathered.

@@ -699,11 +699,11 @@ std::vector<PlainValueId> PlainSchema::alternatives_of(std::vector<PlainValueId>
   return found;
 }
 
-bool PlainSchema::has_composites(const std::vector<PlainValueId>& sets) const {
+bool PlainSchema::has_composites(const std::vector<PlainValueId>& sets, uint32_t room) const {
   const std::vector<PlainValueId> all = alternatives_of(sets);
   return std::ranges::any_of(all, [&](PlainValueId part) {
     const Value& value = at(part);
-    return (value.array && can_be(*value.array)) || (value.object && can_be(*value.object));
+    return (value.array && can_be(*value.array, room)) || (value.object && can_be(*value.object, room));
   });
 }
 

@@ -241,6 +241,19 @@ class PlainSchema {
   // A value that refers to itself: its id is needed before its content is known.
   PlainValueId reserve();
   void define(PlainValueId id, Value value);
+  // Changes the array or object of a value. `change` may add values.
+  template <class F>
+  void change_array(PlainValueId id, F change) {
+    Array array = *at(id).array;
+    change(array);
+    values_[id.value].array = std::make_shared<Array>(std::move(array));
+  }
+  template <class F>
+  void change_object(PlainValueId id, F change) {
+    Object object = *at(id).object;
+    change(object);
+    values_[id.value].object = std::make_shared<Object>(std::move(object));
+  }
   bool is_defined(PlainValueId id) const { return defined_[id.value]; }
   uint32_t name(std::string_view text);
   // Terminals.
@@ -294,7 +307,7 @@ class PlainSchema {
   // The sets that unions are made of at the last, each once, but for those without values.
   std::vector<PlainValueId> alternatives_of(std::vector<PlainValueId> unions) const;
   // Whether there are arrays or objects in some sets; among the items of an array that must not be equal.
-  bool has_composites(const std::vector<PlainValueId>& sets) const;
+  bool has_composites(const std::vector<PlainValueId>& sets, uint32_t room = kUnbounded) const;
   bool has_composite_items(const Array& array) const;
   // How many scalars there are in a set that has a value; as many as can be where that is not plain.
   uint64_t most_scalars(PlainValueId id) const;

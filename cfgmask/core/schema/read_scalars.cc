@@ -45,11 +45,13 @@ void PlainReading::check_scalar_keywords(const Said& said) const {
     const bool exclusive = keyword == kExclusiveMinimum || keyword == kExclusiveMaximum;
     const bool is_bound = !exclusive || reader().exclusive_ != PlainReader::Exclusive::kBoolean;
     const bool is_mark = exclusive && reader().exclusive_ != PlainReader::Exclusive::kNumber;
-    const bool is_number = is_bound && this->is_number(*said[keyword]);
-    require(is_number || (is_mark && is_boolean(*said[keyword])));
+    if (!is_bound || !is_number(*said[keyword])) {
+      require(is_mark && is_boolean(*said[keyword]));
+      continue;
+    }
     // It has to be one that can be held, though there may be no numbers here.
-    if (is_number) require(keyword != kMultipleOf || decimal(*said[keyword]) > Decimal());
-    if (is_number) decimal(*said[keyword]);
+    const Decimal number = decimal(*said[keyword]);
+    require(keyword != kMultipleOf || number > Decimal());
   }
   for (Keyword keyword : {kMinLength, kMaxLength}) {
     if (said[keyword]) count(*said[keyword]);

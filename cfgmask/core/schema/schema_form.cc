@@ -78,10 +78,10 @@ bool FormReading::is_plain(RegexStore& r) const {
 
 // As the outermost one.
 std::optional<bool> FormReading::fits(const PlainSchema::Object& object, RegexStore* r) const {
-  const std::vector<PlainSchema::Member> written = members(object);
   if (form_.has_tags()) return object.witnesses.empty() && object.bounds().are_idle();
   if (!has_some(object)) return false;
-  const std::optional<bool> has_members = all_hold(written, [&](const auto& member) { return fits(member.value, r); });
+  const std::optional<bool> has_members =
+      all_hold(members(object), [&](const auto& member) { return fits(member.value, r); });
   if (has_members && !*has_members) return false;
   if (object.kinds().empty()) return has_members;
   if (r == nullptr && object.has_classes()) return std::nullopt;

@@ -86,8 +86,6 @@ class FormReading {
     bool any_order = false;              // keys in any order, and no mark that closes their object
     bool equal_numbers = false;          // that must differ, in tags
     bool is_beyond = false;              // what DeferredSchema does not write
-
-    bool are_none() const { return keys.empty() && !any_order && !equal_numbers && !is_beyond; }
   };
 
   // Whether it is plain that all that the schema allows can be written, so that DeferredSchema makes rules as texts
