@@ -1016,6 +1016,20 @@ class Segments:
     def fork(self) -> Segments:
         """A second one at the same place. Cost: constant."""
 
+@final
+class Catching:
+    """A callback for C, which can raise nothing: calls a function, and gives what it raises to `on_error`.
+
+    function  called with the arguments of the callback; its result is dropped
+    on_error  called with the exception and the same arguments; should raise nothing
+
+    A Python function would not do: a signal handler may raise before its first line, outside of any `try` in it.
+    Threads: as its functions.
+    """
+
+    def __init__(self, function: Callable[..., object], on_error: Callable[..., object]) -> None: ...
+    def __call__(self, *args: object) -> None: ...
+
 def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
     """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.
 

@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "bindings/byte_bits.h"
+#include "bindings/catching.h"
 #include "bindings/docs.h"
 #include "bindings/forced.h"
 #include "bindings/interpreter.h"
@@ -1974,6 +1975,15 @@ void bind_segments(nb::module_& m) {
       .def("fork", [](const PySegments& self) { return self.in_use.check(), PySegments(self); }, docs::Segments_fork);
 }
 
+void bind_catching(nb::module_& m) {
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&Catching::traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(&Catching::clear)},
+                                {0, nullptr}};
+  nb::class_<Catching>(m, "Catching", nb::is_final(), nb::type_slots(slots), docs::Catching)
+      .def(nb::init<nb::object, nb::object>(), "function"_a, "on_error"_a)
+      .def("__call__", &Catching::operator());
+}
+
 }  // namespace
 }  // namespace cfgmask
 
@@ -2020,6 +2030,7 @@ NB_MODULE(_core, m) {
   bind_compiled_grammar(m);
   bind_matcher(m);
   bind_segments(m);
+  bind_catching(m);
   m.def("mask_candidates", &mask_candidates, "matcher"_a, "logits"_a, "among"_a.none(), "may_move"_a,
         docs::mask_candidates);
   m.def("apply_masks", &apply_masks, "logits"_a, "bits"_a, "indices"_a = nb::none(), docs::apply_masks);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ import cfgmask
 from tests.integrations.conftest import END_TOKENS
 
 llama_cpp = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed")
-from cfgmask.integrations.llama_cpp import IntegrationError, LogitsProcessor, generate  # noqa: E402
+from cfgmask.integrations.llama_cpp import IntegrationError, LogitsProcessor, LogitsProcessorList, generate  # noqa: E402
+from cfgmask.integrations.llama_cpp.callback import Callback  # noqa: E402
 
 PATTERN = r'\{"name": "[a-zé😀]{1,20}", "n": [1-9][0-9]{0,3}\}'
 GRAMMAR = cfgmask.Grammar.from_regex(PATTERN)
@@ -382,3 +384,27 @@ def test_one_call_and_the_hook_write_the_same(llm: Any) -> None:
         "Hello", max_tokens=200, temperature=0.0, logits_processor=[LogitsProcessor(compiled)]
     )
     assert completion["choices"][0]["text"] == text
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_what_is_raised_before_the_first_line_of_the_hook_ends_the_text(
+    llm: Any, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    """Where a signal handler may raise: in no `try` of the hook's."""
+    apply, calls = Callback._apply, count()
+
+    def interrupted(self: Callback, sampler: Any, candidates: Any) -> None:
+        if next(calls) == 3:
+            raise error
+        apply(self, sampler, candidates)
+
+    monkeypatch.setattr(Callback, "_apply", interrupted)
+    grammar = cfgmask.Grammar.from_regex("[ab]{20}")
+    with pytest.raises(error):
+        generate(llm, "Hello", grammar)
+    compiled = cfgmask.compile(grammar, cfgmask.Vocabulary.from_llama(llm))
+    processor = LogitsProcessor(compiled)
+    calls = count()
+    with pytest.raises(error):
+        llm.create_completion("Hello", max_tokens=50, logits_processor=LogitsProcessorList([processor]))
+    assert len(generate(llm, "Hello", grammar)) == 20

@@ -20,6 +20,8 @@ import llama_cpp
 import numpy as np
 from numpy.typing import NDArray
 
+from cfgmask import _core
+
 _RECORD, _LOGIT = llama_cpp.llama_token_data, llama_cpp.llama_token_data.logit
 # What the core moves.
 _IS_KNOWN_RECORD = ctypes.sizeof(_RECORD) == 12 and _RECORD.id.offset == 0 and _LOGIT.offset == 4
@@ -70,17 +72,22 @@ class Callback:
         self._place: tuple[int, int] | None = None
         self._scores = np.zeros(0, dtype=np.single)
 
-    def __call__(self, candidates: Any) -> None:
-        """Mask the candidates of a `llama_token_data_array_p`. Raises nothing."""
+    def replace(self, custom: Any) -> None:
+        """Become what a `CustomSampler` calls, whatever happens in it."""
+        # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
+        called = llama_cpp.llama_cpp.llama_sampler_i_apply(_core.Catching(self._apply, self._fail))
+        custom.sampler.iface.contents.apply = called
+
+    def _apply(self, sampler: Any, candidates: Any) -> None:
+        """Mask the candidates of a `llama_token_data_array_p`."""
         array = candidates.contents
         if _IS_KNOWN_RECORD and self._processors == [self._hook]:
             self._hook.mask(self._llm._input_ids, self._scores_of(array), lambda: array)
-            return
-        try:
+        else:
             self._original(candidates)
-        # Not only Exception: a KeyboardInterrupt would be swallowed too, and the token sampled without a mask.
-        except BaseException as error:
-            self._hook.fail(error, self._scores_of(array))
+
+    def _fail(self, error: BaseException, sampler: Any, candidates: Any) -> None:
+        self._hook.fail(error, self._scores_of(candidates.contents))
 
     def _scores_of(self, array: Any) -> NDArray[np.single]:
         # llama.cpp puts them at the same place again as long as it can.

@@ -50,7 +50,7 @@ def _watched(make: Callable[..., Any]) -> Callable[..., Any]:
         if hook is not None:
             check_sampling(llm)
             for _, custom in sampler.custom_samplers:
-                custom.apply_func = Callback(hook, llm, processors, custom.apply_func)
+                Callback(hook, llm, processors, custom.apply_func).replace(custom)
         return sampler
 
     setattr(make_checked, _IS_WATCHED, True)
