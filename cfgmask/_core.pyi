@@ -1028,7 +1028,8 @@ class Catching:
     """
 
     def __init__(self, function: Callable[..., object], on_error: Callable[..., object]) -> None: ...
-    def __call__(self, *args: object) -> None: ...
+    def __call__(self, *args: object) -> None:
+        """Call the function."""
 
 def mask_candidates(matcher: Matcher, logits: Any, among: NDArray[Any] | None, may_move: bool) -> int:
     """As `Matcher.apply`, for the candidates of llama.cpp: what the tokens are sampled from.

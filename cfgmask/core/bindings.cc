@@ -1981,7 +1981,7 @@ void bind_catching(nb::module_& m) {
                                 {0, nullptr}};
   nb::class_<Catching>(m, "Catching", nb::is_final(), nb::type_slots(slots), docs::Catching)
       .def(nb::init<nb::object, nb::object>(), "function"_a, "on_error"_a)
-      .def("__call__", &Catching::operator());
+      .def("__call__", &Catching::operator(), docs::Catching___call__);
 }
 
 }  // namespace
