@@ -209,10 +209,10 @@ void check_plain_grammar(ByteSource& source) {
   limits.max_item_sets = 5'000;
   // A walk through a schema takes longer than others.
   const bool has_schemas = source.below(16) == 0;
-  std::u32string text = has_schemas ? random_grammar_of_schemas(source) : random_plain_grammar(source);
-  const auto grammar = PlainLark::read(std::move(text), U"start", questions, limits, 1'000);
-  if (grammar == nullptr) return;
   try {
+    std::u32string text = has_schemas ? random_grammar_of_schemas(source) : random_plain_grammar(source);
+    const auto grammar = PlainLark::read(std::move(text), U"start", questions, limits, 1'000);
+    if (grammar == nullptr) return;
     VocabularyStores stores(has_schemas ? json_vocabulary(source) : random_vocabulary(source));
     const auto compiled = compile(grammar->form(), {}, stores, limits).grammar;
     // Lexemes that are the longest, and conditions, may leave no way on.
