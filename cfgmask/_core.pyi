@@ -564,9 +564,9 @@ class PlainSchema:
         """How the outermost object of the schema can be written in a form, if it can.
 
         The names of members that not every form can write; names in values that the form cannot write; what else it
-        cannot: "any order" or "equal numbers"; whether some text that is not empty is left, if nothing is refused; and
-        whether the outermost object may have no members. None if the core does not tell: composite items that must
-        differ, witnesses of objects in any order, and lines.
+        cannot: "any order", "equal numbers", "counted keys" or "equal composites"; whether some text that is not empty
+        is left, if nothing is refused; and whether the outermost object may have no members. None if it is read as
+        lines.
 
         Linear; but strings with patterns are asked about in `regexes`, which is called for them alone, and all rules
         are made, at most `max_rules`, where some value may have no text. Raises LimitExceeded.

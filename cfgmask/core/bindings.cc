@@ -1349,7 +1349,7 @@ std::optional<bool> asked(const nb::callable& regexes, const Ask& ask) {
   }
 }
 
-// None: it is beyond what is written. Else keys that not every form writes, those that cannot be written in values,
+// None: the layout has lines. Else keys that not every form writes, those that cannot be written in values,
 // what is refused besides, whether there is a text that is not empty, and whether the empty text is one.
 using PyInForm = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>, bool, bool>;
 std::optional<PyInForm> in_form(const std::shared_ptr<const PlainSchemaParts>& self,
@@ -1360,10 +1360,11 @@ std::optional<PyInForm> in_form(const std::shared_ptr<const PlainSchemaParts>& s
   if (fits.value_or(false)) return PyInForm(reading.unusual_keys(), {}, {}, reading.has_some(), reading.may_be_empty());
   if (!reading.takes_layout()) return std::nullopt;
   FormReading::Refusals refused = reading.refusals();
-  if (refused.is_beyond) return std::nullopt;
   std::vector<std::string> others;
   if (refused.any_order) others.emplace_back("any order");
   if (refused.equal_numbers) others.emplace_back("equal numbers");
+  if (refused.counted_keys) others.emplace_back("counted keys");
+  if (refused.equal_composites) others.emplace_back("equal composites");
   const bool is_refused = !others.empty() || !refused.keys.empty();
   bool has_texts = false;
   if (!is_refused) {

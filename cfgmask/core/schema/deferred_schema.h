@@ -53,6 +53,8 @@ class DeferredSchema : public DeferredPart {
                  std::shared_ptr<const SchemaForm> form = nullptr, std::vector<uint32_t> tokens = {});
   // The rules of indented text at one column: see indented_schema.h.
   DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, IndentedSchema& whole, uint32_t column);
+  // The rules of values that YAML writes in brackets, on one line: see yaml_blocks.cc.
+  DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, const YamlLayout& flow);
   // Whether some text that is not empty writes a value of the schema in a form. Makes all rules, if it is not plain
   // that the form can write each value. Throws LimitExceeded.
   static bool has_form_texts(const std::shared_ptr<const PlainSchemaParts>& parts,
@@ -268,6 +270,7 @@ class DeferredSchema : public DeferredPart {
   uint32_t add_set_of(Holds holds, std::optional<uint32_t> ends = std::nullopt);
   uint32_t add_set_of(Holds holds, uint32_t order);
   uint32_t item_told_apart(PlainValueId id);
+  uint32_t items_of_kinds(PlainValueId array);
   bool has_composites(PlainValueId id);
   // Whether a nonterminal or a terminal is deferred here or in the rules beside these.
   bool owns(uint32_t nonterminal) const;
@@ -497,15 +500,16 @@ class DeferredSchema : public DeferredPart {
   const std::shared_ptr<const SchemaForm> form_;
   const bool writes_python_ = false;       // whether values are literals of Python
   const bool delimits_ = false;            // whether strings have delimiters
-  const bool writes_json_ = true;          // neither
+  const bool writes_json_ = true;          // neither, nor YAML
   const bool has_any_order_ = false;       // of keys in JSON
   const bool form_has_any_order_ = false;  // of keys in a form with braces
   std::vector<uint32_t> form_tokens_;
-  DeferredSchema* const main_ = nullptr;   // of values that are told apart: the rules of the others; else null
-  std::unique_ptr<DeferredSchema> apart_;  // of others, those; made when a text needs them
-  IndentedSchema* const whole_ = nullptr;  // of indented text; else null
-  const uint32_t column_ = 0;              // of that
-  const YamlLayout* const yaml_ = nullptr;
+  DeferredSchema* const main_ = nullptr;    // of values that are told apart: the rules of the others; else null
+  std::unique_ptr<DeferredSchema> apart_;   // of others, those; made when a text needs them
+  IndentedSchema* const whole_ = nullptr;   // of indented text; else null
+  const uint32_t column_ = 0;               // of that
+  const YamlLayout* const yaml_ = nullptr;  // of blocks
+  const YamlLayout* const flow_ = nullptr;  // of values in brackets
   const PlainSchemaParts& parts_;
   const PlainSchema& schema_;
   const uint32_t item_room_ = kUnbounded;
@@ -548,6 +552,7 @@ class DeferredSchema : public DeferredPart {
   std::map<std::pair<PlainValueId, bool>, uint32_t> distinct_scalars_;  // and whether its strings never run out
   std::map<PlainValueId, Kept> kept_strings_;                           // by array
   std::map<PlainValueId, bool> has_composites_;
+  std::map<PlainValueId, uint32_t> items_told_apart_;  // in blocks
   std::map<PlainValueId, uint32_t> items_by_steps_;
   std::map<std::pair<PlainValueId, uint32_t>, uint32_t> item_sets_;  // by the ends behind them; 0: in no item
   std::map<StepValue, uint32_t> item_values_;

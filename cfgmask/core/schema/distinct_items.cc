@@ -15,8 +15,9 @@ constexpr uint32_t kSpareDepth = 3;
 // Brackets of an array and an item, around what is added.
 constexpr uint32_t kAroundAdded = 2;
 // Alternatives that are compared with each other.
-constexpr size_t kMostAlternatives = 100;
+constexpr size_t kMostAlternatives = 1'000;
 constexpr uint64_t kLooksPerUnit = 8;
+constexpr uint32_t kSureDepth = 4;
 
 }  // namespace
 
@@ -40,11 +41,17 @@ std::vector<PlainValueId> DistinctItems::doubtful() {
   }
   std::vector<PlainValueId> found;
   for (PlainValueId array : arrays) {
-    const bool is_unclosed = !are_closed_ && !composite_items(array).empty();
-    if (is_unclosed || (with_steps_.contains(array.value) && !may_be_told_by_steps(array))) found.push_back(array);
+    if (!with_steps_.contains(array.value) || may_be_told_by_steps(array)) continue;
+    found.push_back(array);
+    // How deep what meets witnesses may be is known of kinds.
+    if (!array_at(array).witnesses.empty() && !array_at(array).kinds) uncounted_.push_back(array);
   }
   for (PlainValueId array : arrays) {
-    if (std::ranges::find(found, array) == found.end() && !is_plain(array)) found.push_back(array);
+    if (std::ranges::find(found, array) != found.end()) continue;
+    const bool has_kinds = array_at(array).kinds != nullptr;
+    if (has_kinds ? has_enough(array) : is_plain(array)) continue;
+    if (!has_kinds) uncounted_.push_back(array);
+    found.push_back(array);
   }
   return found;
 }
@@ -64,6 +71,13 @@ std::vector<PlainValueId> DistinctItems::distinct_arrays() const {
 std::vector<PlainValueId> DistinctItems::items_of(PlainValueId id) const {
   const Array& array = array_at(id);
   const auto n_prefix = static_cast<uint32_t>(std::min<size_t>(array.prefix.size(), array.maximum));
+  if (array.kinds) {
+    std::vector<PlainValueId> found;
+    for (const auto& kind : array.kinds->kinds) {
+      if (schema_.is_live(kind.items)) found.push_back(kind.items);
+    }
+    return found;
+  }
   std::vector<PlainValueId> found(array.prefix.begin(), array.prefix.begin() + n_prefix);
   if (array.rest && array.maximum > n_prefix) found.push_back(*array.rest);
   std::erase_if(found, [&](PlainValueId item) { return !schema_.is_live(item); });
@@ -96,8 +110,7 @@ std::vector<PlainValueId> DistinctItems::inside(const std::vector<PlainValueId>&
   for (size_t i = 0; i < found.size(); ++i) {
     const PlainSchema::Value& value = schema_.at(found[i]);
     PlainSchema::for_each_inside(value, add);
-    if (!value.may_have_many_states() || has_all) continue;
-    // What must meet a witness is a set of its own, which `for_each_inside` does not visit.
+    if (!value.has_common_sets() || has_all) continue;
     for (uint32_t j = 0; j < schema_.n_values(); ++j) add(PlainValueId(j));
     has_all = true;
   }
@@ -153,8 +166,7 @@ bool DistinctItems::may_repeat(PlainValueId id, const std::vector<PlainValueId>&
     const PlainValueId kind = array.kinds->kinds[i].items;
     if (!schema_.is_live(kind)) continue;
     const Parts& parts = parts_of(kind);
-    // Of blocks, which nothing closes, no set tells when they end.
-    if (parts.has_composites() && (!are_closed_ || (states->needed_again >> i & 1) != 0)) return false;
+    if (parts.has_composites() && (states->needed_again >> i & 1) != 0) return false;
   }
   return true;
 }
@@ -171,7 +183,7 @@ void DistinctItems::find_depths() {
       seen[id.value] = true;
       last_depths_[id.value] = depth;
       const PlainSchema::Value& value = schema_.at(id);
-      if (value.may_have_many_states()) {
+      if (value.has_common_sets()) {
         last_depths_.assign(schema_.n_values(), *most_depth_);
         return;
       }
@@ -208,6 +220,80 @@ bool DistinctItems::is_plain(PlainValueId id) {
     if (counts_.tells(set) && n_either(n, counts_.n_composites(set)) < std::min(least, kEndless)) return false;
   }
   return true;
+}
+
+// Whether it is known how many values each kind has, as far as that matters.
+bool DistinctItems::has_enough(PlainValueId id) {
+  const Array& array = array_at(id);
+  set_room(id);
+  const uint32_t needed = most_needed(array);
+  std::vector<uint32_t> n_values;
+  for (const auto& kind : array.kinds->kinds) {
+    n_values.push_back(0);
+    if (!schema_.is_live(kind.items)) continue;
+    const PlainValueId set = schema_.resolved(kind.items);
+    const Parts& parts = parts_of(set);
+    const auto n = has_scalars(parts, needed) ? kEndless : exactly(parts);
+    if (!n) return false;
+    if (*n < needed && parts.has_composites() && (room_ == 0 || !surely_has_composites(set, kSureDepth))) return false;
+    const uint32_t more = counts_.tells(set) ? counts_.n_composites(set) : parts.has_composites() ? kEndless : 0;
+    n_values.back() = n_either(*n, more);
+  }
+  const auto is_live = [&](PlainValueId kind) { return schema_.is_live(kind); };
+  const auto found = unique_item_states(array, n_values, is_live);
+  if (!found) return false;
+  for (const auto& state : found->states) work_(1 + state.items.size());
+  if (found->states.empty()) impossible_.push_back(id);
+  counts_.of_kinds[id.value] = std::move(n_values);
+  return true;
+}
+
+// Whether there are arrays or objects, without a look at arrays whose items must differ: what is live may be so because
+// of one that counts as possible, and is not.
+bool DistinctItems::surely_has_composites(PlainValueId id, uint32_t depth) {
+  if (depth == 0) return false;
+  const Parts& parts = parts_of(id);
+  const auto is_sure = [&](PlainValueId inner) {
+    return !parts_of(inner).terminals.empty() || surely_has_composites(inner, depth - 1);
+  };
+  const auto is_sure_array = [&](const Array* array) {
+    if (!array->witnesses.empty() || array->repeats || (array->forbids_equal_items() && array->minimum > 1))
+      return false;
+    const auto n_prefix = static_cast<uint32_t>(array->prefix.size());
+    for (uint32_t i = 0; i < std::min(array->minimum, n_prefix + 1); ++i) {
+      const auto item = array->item(i);
+      if (!item || !is_sure(*item)) return false;
+    }
+    return true;
+  };
+  const auto is_sure_object = [&](const Object* object) {
+    uint32_t n_sure = 0;
+    for (const auto& member : object->members) {
+      if (is_sure(member.value)) {
+        ++n_sure;
+      } else if (member.required) {
+        return false;
+      }
+    }
+    return object->witnesses.empty() && object->minimum <= n_sure && object->maximum >= object->n_required();
+  };
+  work_(1);
+  return std::ranges::any_of(parts.arrays, is_sure_array) || std::ranges::any_of(parts.objects, is_sure_object);
+}
+
+// How many scalars there are; nullopt where that takes more than a look.
+std::optional<uint32_t> DistinctItems::exactly(const Parts& parts) {
+  uint32_t all = 0;
+  for (size_t i = 0; i < parts.terminals.size(); ++i) {
+    const auto n = n_scalars(parts.terminals[i]);
+    if (!n || parts.terminals.size() > kMostAlternatives) return std::nullopt;
+    all = n_either(all, *n);
+    for (size_t j = 0; j < i; ++j) {
+      if (!schema_.plainly_apart(schema_.terminal(parts.terminals[i]), schema_.terminal(parts.terminals[j])))
+        return std::nullopt;
+    }
+  }
+  return all;
 }
 
 // Whether it is plain that there are so many.
@@ -251,11 +337,13 @@ void DistinctItems::set_room(PlainValueId array) {
 bool DistinctItems::all_go_on(PlainValueId array) {
   set_room(array);
   const std::vector<PlainValueId> items = composite_items(array);
-  return std::ranges::all_of(items, [&](PlainValueId item) {
-    const Parts& parts = parts_of(item);
-    return std::ranges::all_of(parts.arrays, [&](const Array* each) { return goes_on(*each); }) &&
-           std::ranges::all_of(parts.objects, [&](const Object* each) { return goes_on(*each); });
-  });
+  return std::ranges::all_of(items, [&](PlainValueId item) { return goes_on(item); });
+}
+
+bool DistinctItems::goes_on(PlainValueId item) {
+  const Parts& parts = parts_of(item);
+  return std::ranges::all_of(parts.arrays, [&](const Array* each) { return goes_on(*each); }) &&
+         std::ranges::all_of(parts.objects, [&](const Object* each) { return goes_on(*each); });
 }
 
 bool DistinctItems::has_values(PlainValueId item, uint32_t least) {
@@ -313,16 +401,20 @@ bool DistinctItems::may_be_told_apart(PlainValueId item) {
 bool DistinctItems::may_be_told_by_steps(PlainValueId array) {
   if (most_depth_) room_ = 0;
   const std::vector<PlainValueId> items = composite_items(array);
-  // An item is of one kind wherever it stands.
+  // An item is of one kind wherever it stands. (Objects in items are written in the order of the schema.)
   if (items.size() > kMostAlternatives) return false;
   uint64_t looks = 0;
-  for (size_t i = 0; i < items.size(); ++i) {
+  for (size_t i = 0; i < items.size() && !array_at(array).kinds; ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (!schema_.disjoint(items[i], items[j], looks)) return false;
+      if (!schema_.disjoint(items[i], items[j], looks)) {
+        uncounted_.push_back(array);
+        return false;
+      }
     }
     work_(std::exchange(looks, 0) / kLooksPerUnit);
   }
   return std::ranges::all_of(items, [&](PlainValueId item) {
+    if (goes_on(item) && may_be_told_apart(item)) return true;
     if (!count_inside(item)) return false;
     const uint32_t height = known(item).height;
     if (most_depth_ && (height > *most_depth_ || last_depths_[array.value] + 1 + height > *most_depth_)) return false;
@@ -387,25 +479,15 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id) {
     all.n_composites = n_either(all.n_composites, part.n_composites);
     all.height = std::max(all.height, part.height);
   };
+  if (!shares_none(id)) return std::nullopt;
   if (!value.alternatives.empty()) {
-    const std::vector<PlainValueId> parts = schema_.alternatives_of({id});
-    if (parts.size() > kMostAlternatives) return std::nullopt;
-    uint64_t looks = 0;
-    for (size_t i = 0; i < parts.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        if (!schema_.disjoint(parts[i], parts[j], looks)) return std::nullopt;
-      }
-      add(known(parts[i]));
-      for (uint32_t t : schema_.at(parts[i]).terminals) n_scalars = n_either(n_scalars, counts_.n_scalars(t));
+    for (PlainValueId part : schema_.alternatives_of({id})) {
+      add(known(part));
+      for (uint32_t t : schema_.at(part).terminals) n_scalars = n_either(n_scalars, counts_.n_scalars(t));
     }
-    work_(looks / kLooksPerUnit);
   } else {
-    for (size_t i = 0; i < value.terminals.size(); ++i) {
-      const auto& terminal = schema_.terminal(value.terminals[i]);
-      for (size_t j = 0; j < i; ++j) {
-        if (!schema_.plainly_apart(terminal, schema_.terminal(value.terminals[j]))) return std::nullopt;
-      }
-      const auto n = this->n_scalars(value.terminals[i]);
+    for (uint32_t t : value.terminals) {
+      const auto n = this->n_scalars(t);
       if (!n) return std::nullopt;
       n_scalars = n_either(n_scalars, *n);
     }
@@ -426,6 +508,28 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id) {
   return all;
 }
 
+// Whether it is plain that no two of the alternatives have a value in common, nor two of the scalars.
+bool DistinctItems::shares_none(PlainValueId id) {
+  const PlainSchema::Value& value = schema_.at(id);
+  const std::vector<PlainValueId> parts =
+      value.alternatives.empty() ? std::vector<PlainValueId>() : schema_.alternatives_of({id});
+  if (std::max(parts.size(), value.terminals.size()) > kMostAlternatives) return false;
+  uint64_t looks = 0;
+  bool found = true;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) found = found && schema_.disjoint(parts[i], parts[j], looks);
+  }
+  for (size_t i = 0; i < value.terminals.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      found =
+          found && schema_.plainly_apart(schema_.terminal(value.terminals[i]), schema_.terminal(value.terminals[j]));
+    }
+  }
+  work_(looks / kLooksPerUnit);
+  if (!found) overlapping_.push_back(id);
+  return found;
+}
+
 std::optional<DistinctItems::Counted> DistinctItems::counted(const Array& array) const {
   if (!array.witnesses.empty() || array.repeats) return std::nullopt;
   uint32_t height = 0;
@@ -436,7 +540,7 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(const Array& array)
   };
   uint32_t n = 0;
   if (array.forbids_equal_items()) {
-    if (!array.prefix.empty()) return std::nullopt;
+    if (!array.prefix.empty() || array.kinds) return std::nullopt;
     n = ListEnds(array.rest ? n_values(*array.rest) : 0, array.minimum, array.maximum).after(0);
   } else {
     const ArrayEnds ends(array, n_values);
@@ -454,9 +558,8 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id, co
     while (most_depth_ && height < *most_depth_ && !schema_.can_be(object, height)) ++height;
     return Counted{kEndless, kEndless, height};
   }
+  if (!object.witnesses.empty() && !object.others && object.classes.empty()) overlapping_.push_back(id);
   if (!object.witnesses.empty() || schema_.n_others(object) > 0) return std::nullopt;
-  const auto is_live = [&](const PlainSchema::Member& member) { return schema_.is_live(member.value); };
-  if (has_any_order_ && std::ranges::count_if(object.members, is_live) > 1) return std::nullopt;
   uint32_t height = 0;
   const ObjectEnds ends(object, [&](PlainValueId value) {
     const Counted found = known(value);

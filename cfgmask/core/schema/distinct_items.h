@@ -1,5 +1,5 @@
 // Arrays of which no item is equal to another: whether their items can be told apart, and whether there are items
-// enough, as cfgmask/json_schema/{unique_items,told_apart,steps,lower_items}.py define it.
+// enough.
 //
 // The parser's set of an array holds the items that came, and does not look ahead (earley/seen_values.h). Scalars it
 // takes out of what comes next. Arrays and objects it compares when they are closed, if something may always follow in
@@ -28,20 +28,19 @@ class DistinctItems {
  public:
   // work           is told how many values were looked at, and may throw
   // most_depth     how many brackets there may be around a value, if that is limited
-  // are_closed     whether a mark closes each array and object, so that they can be told apart
-  // has_any_order  of the keys of objects
   DistinctItems(const PlainSchema& schema, KeyConditions& keys, std::function<void(uint64_t)> work,
-                std::optional<uint32_t> most_depth, bool are_closed, bool has_any_order)
-      : schema_(schema),
-        keys_(keys),
-        work_(std::move(work)),
-        most_depth_(most_depth),
-        are_closed_(are_closed),
-        has_any_order_(has_any_order) {}
+                std::optional<uint32_t> most_depth)
+      : schema_(schema), keys_(keys), work_(std::move(work)), most_depth_(most_depth) {}
 
   // The arrays of those that have a value of which it is not sure that their items can be told apart, and that no items
   // before one that must come use up what that may be. After `find_live`.
   std::vector<PlainValueId> doubtful();
+  // Sets whose alternatives have to share no value for all doubts to end, and may share some. After `doubtful`.
+  const std::vector<PlainValueId>& overlapping() const { return overlapping_; }
+  // Arrays that have to count the kinds of their items for all doubts to end; those that have kinds, and of which there
+  // is none. After `doubtful`.
+  const std::vector<PlainValueId>& uncounted() const { return uncounted_; }
+  const std::vector<PlainValueId>& impossible() const { return impossible_; }
   // The sets whose values are told apart from others by all that is in them: arrays and objects that are such items,
   // and what they hold. After `doubtful`.
   std::vector<PlainValueId> told_apart();
@@ -78,12 +77,16 @@ class DistinctItems {
   std::vector<PlainValueId> inside(const std::vector<PlainValueId>& sets);
   void find_depths();
   bool is_plain(PlainValueId array);
+  bool has_enough(PlainValueId array);
+  bool surely_has_composites(PlainValueId id, uint32_t depth);
+  std::optional<uint32_t> exactly(const Parts& parts);
   bool has_scalars(const Parts& parts, uint32_t least) const;
   uint32_t counted_scalars(const Parts& parts);
 
   // ---- arrays and objects that go on
   void set_room(PlainValueId array);
   bool all_go_on(PlainValueId array);
+  bool goes_on(PlainValueId item);
   bool has_values(PlainValueId item, uint32_t least);
   bool goes_on(const Array& array);
   bool goes_on(const Object& object);
@@ -93,6 +96,7 @@ class DistinctItems {
   bool may_be_told_by_steps(PlainValueId array);
   bool count_inside(PlainValueId item);
   std::optional<Counted> counted(PlainValueId id);
+  bool shares_none(PlainValueId id);
   std::optional<Counted> counted(const Array& array) const;
   std::optional<Counted> counted(PlainValueId id, const Object& object);
   std::optional<uint32_t> n_scalars(uint32_t terminal);
@@ -102,13 +106,14 @@ class DistinctItems {
   KeyConditions& keys_;
   std::function<void(uint64_t)> work_;
   const std::optional<uint32_t> most_depth_;
-  const bool are_closed_;
-  const bool has_any_order_;
   std::vector<uint32_t> last_depths_;        // by value, the greatest number of brackets around it, up to the most
   uint32_t room_ = kUnbounded;               // how many brackets what is added to an item may have
   std::unordered_set<uint32_t> with_steps_;  // arrays of which items are told apart by their steps
   std::map<PlainValueId, Parts> parts_;
   std::unordered_map<uint32_t, Counted> counted_;
+  std::vector<PlainValueId> overlapping_;
+  std::vector<PlainValueId> uncounted_;
+  std::vector<PlainValueId> impossible_;
   ValueCounts counts_;
 };
 

@@ -12,9 +12,10 @@ namespace cfgmask {
 namespace {
 
 using Array = PlainSchema::Array;
-using How = EqualItemStates::How;
+using How = KindStates::How;
 
 constexpr size_t kMostStates = 10'000;
+constexpr size_t kMostWays = 100'000;
 constexpr uint64_t kAll = UINT64_MAX;
 
 // So many items are written, so many of them met each witness, and items of these kinds came; all of them once an item
@@ -23,28 +24,36 @@ struct At {
   uint32_t position = 0;
   std::vector<uint32_t> met = {};
   uint64_t came = 0;
+  std::vector<uint32_t> used = {};
 
   auto operator<=>(const At&) const = default;
 };
 
 class Search {
  public:
-  Search(const Array& array, const std::function<bool(PlainValueId)>& is_possible)
-      : array_(array), kinds_(*array.kinds) {
+  // n_values  by kind, of an array without equal items
+  Search(const Array& array, const std::function<bool(PlainValueId)>& is_possible,
+         const std::vector<uint32_t>* n_values = nullptr)
+      : array_(array), kinds_(*array.kinds), n_values_(n_values) {
     counted_to_ = std::max({1U, static_cast<uint32_t>(array.prefix.size()), array.minimum});
     if (array.maximum != kUnbounded) counted_to_ = std::max(counted_to_, array.maximum);
     for (const auto& witness : array.witnesses) counted_to_ = std::max(counted_to_, witness.start);
     for (const auto& kind : kinds_.kinds) is_possible_.push_back(is_possible(kind.items));
+    for (uint32_t kind = 0; n_values != nullptr && kind < kinds_.kinds.size(); ++kind) {
+      if ((*n_values)[kind] < most_needed(array)) scarce_.push_back(kind);
+    }
   }
 
-  std::optional<EqualItemStates> states() {
-    number_of({0, std::vector<uint32_t>(array_.witnesses.size(), 0), 0});
+  std::optional<KindStates> states() {
+    number_of({0, std::vector<uint32_t>(array_.witnesses.size(), 0), 0, std::vector<uint32_t>(scarce_.size(), 0)});
+    size_t n_ways = 0;
     for (size_t i = 0; i < all_.size(); ++i) {
-      if (all_.size() > kMostStates) return std::nullopt;
+      if (all_.size() > kMostStates || n_ways > kMostWays) return std::nullopt;
       Pause::tick();
       const At here = all_[i];
-      EqualItemStates::State state{here.position > 0, may_end(here), {}};
+      KindStates::State state{here.position > 0, may_end(here), {}};
       for (uint32_t kind = 0; kind < kinds_.kinds.size(); ++kind) add_items(here, kind, state.items);
+      n_ways += state.items.size();
       made_.push_back(std::move(state));
     }
     return live();
@@ -57,17 +66,20 @@ class Search {
     return found->second;
   }
 
-  bool may_end(const At& at) const {
-    if (at.came != kAll || at.position < array_.minimum) return false;
+  bool may_end(const At& at) const { return (n_values_ != nullptr || at.came == kAll) && needs_no_more(at); }
+
+  bool needs_no_more(const At& at) const {
+    if (at.position < array_.minimum) return false;
     for (size_t i = 0; i < at.met.size(); ++i) {
       if (at.met[i] < array_.witnesses[i].least) return false;
     }
     return true;
   }
 
-  void add_items(const At& at, uint32_t kind, std::vector<EqualItemStates::Item>& items) {
+  void add_items(const At& at, uint32_t kind, std::vector<KindStates::Item>& items) {
     auto after = this->after(at, kind);
     if (!after) return;
+    if (n_values_ != nullptr) return add_new(*after, kind, items);
     const uint64_t bit = uint64_t{1} << kind;
     const auto add = [&](uint64_t came, How how) {
       after->came = came;
@@ -78,11 +90,18 @@ class Search {
     if ((at.came & bit) != 0) add(kAll, How::kAgain);
   }
 
+  void add_new(At& after, uint32_t kind, std::vector<KindStates::Item>& items) {
+    const auto counted = std::ranges::find(scarce_, kind);
+    if (counted != scarce_.end() && ++after.used[counted - scarce_.begin()] > (*n_values_)[kind]) return;
+    if (needs_no_more(after)) std::ranges::fill(after.used, 0);
+    items.push_back({kind, How::kNew, number_of(after)});
+  }
+
   std::optional<At> after(const At& at, uint32_t kind) const {
     const uint64_t within = kinds_.kinds[kind].within;
     const auto item = at.position < array_.maximum ? array_.item(at.position) : std::nullopt;
     if (!is_possible_[kind] || !item || (within & kinds_.bit(*item)) == 0) return std::nullopt;
-    At found{std::min(at.position + 1, counted_to_), at.met, at.came};
+    At found{std::min(at.position + 1, counted_to_), at.met, at.came, at.used};
     for (size_t i = 0; i < at.met.size(); ++i) {
       const auto& witness = array_.witnesses[i];
       if (at.position < witness.start || (within & kinds_.bit(witness.value)) == 0) continue;
@@ -93,7 +112,7 @@ class Search {
   }
 
   // Leaves those that lead to an end.
-  EqualItemStates live() const {
+  KindStates live() const {
     std::vector<std::vector<uint32_t>> before(made_.size());
     std::vector<uint32_t> todo;
     std::vector<bool> is_live(made_.size(), false);
@@ -108,7 +127,7 @@ class Search {
       is_live[next] = true;
       todo.insert(todo.end(), before[next].begin(), before[next].end());
     }
-    EqualItemStates found;
+    KindStates found;
     if (!is_live[0]) return found;
     std::vector<uint32_t> number(made_.size(), 0);
     uint32_t n_live = 0;
@@ -117,7 +136,7 @@ class Search {
     }
     for (uint32_t i = 0; i < made_.size(); ++i) {
       if (!is_live[i]) continue;
-      EqualItemStates::State state{made_[i].some, made_[i].may_end, {}};
+      KindStates::State state{made_[i].some, made_[i].may_end, {}};
       uint64_t fresh = 0;
       uint64_t again = 0;
       for (const auto& item : made_[i].items) {
@@ -134,18 +153,31 @@ class Search {
 
   const Array& array_;
   const PlainSchema::ItemKinds& kinds_;
+  const std::vector<uint32_t>* n_values_;
   uint32_t counted_to_;
   std::vector<bool> is_possible_;
+  std::vector<uint32_t> scarce_;  // kinds
   std::map<At, uint32_t> numbers_;
   std::vector<At> all_;
-  std::vector<EqualItemStates::State> made_;
+  std::vector<KindStates::State> made_;
 };
 
 }  // namespace
 
-std::optional<EqualItemStates> equal_item_states(const Array& array,
-                                                 const std::function<bool(PlainValueId)>& is_possible) {
+std::optional<KindStates> equal_item_states(const Array& array, const std::function<bool(PlainValueId)>& is_possible) {
   return Search(array, is_possible).states();
+}
+
+std::optional<KindStates> unique_item_states(const Array& array, const std::vector<uint32_t>& n_values,
+                                             const std::function<bool(PlainValueId)>& is_possible) {
+  return Search(array, is_possible, &n_values).states();
+}
+
+uint32_t most_needed(const Array& array) {
+  const bool asks = std::ranges::any_of(array.witnesses, [](const auto& witness) { return witness.least > 0; });
+  uint32_t most = asks ? std::max(array.minimum, static_cast<uint32_t>(array.prefix.size())) : array.minimum;
+  for (const auto& witness : array.witnesses) most = std::max(most, witness.start + witness.least);
+  return most;
 }
 
 }  // namespace cfgmask

@@ -1,8 +1,13 @@
-// Arrays in which some items are equal.
+// Arrays whose items are of kinds that share no value: those in which some items are equal, and those without equal
+// items, where some kind may be used up.
 //
-// Until an item is equal to one before it, items are written as if none were, so that the parser's set has them, or as
-// one that came (Holds::kAgain); from then on as in any array. A state of the array has the kinds of the items that
-// came: of others there is none that could come again.
+// Of the first: until// an item is equal to one before it, items are written as if none were, so that the parser's set
+// has them, or as one that came (Holds::kAgain); from then on as in any array. A state of the array has the kinds of
+// the items that came: of others there is none that could come again.
+//
+// Of the others: the set does not look ahead. So a state is how many items of each kind came, as far as there may be
+// too few of it; whichever they were, no other number is left. Nothing is begun that would leave too few items for the
+// places and witnesses that are still to come.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +19,7 @@
 
 namespace cfgmask {
 
-struct EqualItemStates {
+struct KindStates {
   enum class How : uint8_t { kNew, kAgain, kAny };
   struct Item {
     uint32_t kind;
@@ -33,7 +38,15 @@ struct EqualItemStates {
 };
 
 // Of an array whose kinds of items are known. nullopt for more states than some thousand.
-std::optional<EqualItemStates> equal_item_states(const PlainSchema::Array& array,
-                                                 const std::function<bool(PlainValueId)>& is_possible);
+std::optional<KindStates> equal_item_states(const PlainSchema::Array& array,
+                                            const std::function<bool(PlainValueId)>& is_possible);
+
+// Of an array without equal items whose kinds are known, with the number of values of each. nullopt for too many
+// states.
+std::optional<KindStates> unique_item_states(const PlainSchema::Array& array, const std::vector<uint32_t>& n_values,
+                                             const std::function<bool(PlainValueId)>& is_possible);
+// A kind with so many values is not used up before it is needed. In a place that must be filled fewer came, and of
+// those that a witness asks for, at most `start` went uncounted.
+uint32_t most_needed(const PlainSchema::Array& array);
 
 }  // namespace cfgmask

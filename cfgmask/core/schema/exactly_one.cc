@@ -18,7 +18,7 @@ namespace cfgmask {
 
 namespace {
 
-// Pairs of parts that are compared. The general way would end at its limit of combinations before it has compared more.
+// Pairs of parts that are compared.
 constexpr uint64_t kMaxPairs = 2'000'000;
 // Where more are left, it pays to look at the parts within what stands around them.
 constexpr size_t kManyPairs = 1'000;
@@ -247,6 +247,7 @@ std::optional<Pairs> not_told_apart(const PlainSchema& schema, const std::vector
 
 PlainValueId PlainAlgebra::exactly_one(std::vector<PlainValueId> parts, PlainValueId own, bool own_first,
                                        const std::string& name) {
+  if (parts.size() == 1) return all(own_first ? Terms{{own}, {parts[0]}} : Terms{{parts[0]}, {own}}, name);
   Choice choice{listed_together(std::move(parts), schema_, name), {}, {}, std::nullopt};
   (own_first ? choice.before : choice.after).push_back({own});
   return choose(std::move(choice), name);

@@ -29,11 +29,13 @@ Symbol IndentedSchema::start(const DeferredAdditions& to) {
 
 void IndentedSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
   enter(to);
+  if (flow_.rules && flow_.rules->owns(nonterminal)) return flow().define(nonterminal);
   at(where([&](const DeferredSchema& each) { return each.owns(nonterminal); })).define(nonterminal);
 }
 
 void IndentedSchema::define_terminal(uint32_t terminal, const DeferredAdditions& to) {
   enter(to);
+  if (flow_.rules && flow_.rules->owns_terminal(terminal)) return flow().define_terminal(terminal, *flow_.to);
   const uint32_t column = where([&](const DeferredSchema& each) { return each.owns_terminal(terminal); });
   at(column).define_terminal(terminal, *columns_[column].to);
 }
@@ -53,6 +55,19 @@ uint32_t IndentedSchema::terminal_of_key(uint32_t object, uint32_t member, const
 void IndentedSchema::enter(const DeferredAdditions& to) {
   to_ = &to;
   for (Column& each : columns_) each.to.reset();
+  flow_.to.reset();
+}
+
+DeferredSchema& IndentedSchema::flow() {
+  if (!flow_.rules) flow_.rules = std::make_unique<DeferredSchema>(parts_, scope_, *parts_->layout->yaml);
+  if (!flow_.to) {
+    // Of its objects nothing is told outside.
+    flow_.to.emplace(
+        DeferredAdditions{to_->grammar, to_->regexes, to_->rules, to_->first_object, 0, false, false, false});
+    flow_.rules->enter(*flow_.to);
+  }
+  if (!flow_.rules->has_marks_) flow_.rules->make_marks();
+  return *flow_.rules;
 }
 
 DeferredSchema& IndentedSchema::at(uint32_t column) {

@@ -4,7 +4,6 @@
 // indentation a block has. So each column has rules of its own. They belong to a DeferredSchema, which takes the
 // symbols of items and members from the ones of further columns. The rules of a column are made when a text first
 // reaches it. Rules with the column as a parameter would be fewer, but none of those can be deferred (Parser::define).
-// cfgmask/json_schema/{indent,yaml_blocks}.py make the same languages of any schema.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +21,7 @@ namespace cfgmask {
 
 class IndentedSchema : public DeferredPart {
  public:
-  // The most brackets around a value; indent.py has the same limit. In YAML so many fit.
+  // The most brackets around a value. In YAML so many fit.
   static constexpr uint32_t kMaxDepth = 32;
   // What values have to fit into, the last of which rules are made for. `yaml`: null for JSON.
   static std::vector<Nesting> nestings(const YamlLayout* yaml);
@@ -45,6 +44,8 @@ class IndentedSchema : public DeferredPart {
 
   // The rules of a column, ready for additions. Only during a call from outside.
   DeferredSchema& at(uint32_t column);
+  // The same of values that YAML writes in brackets, whatever the column.
+  DeferredSchema& flow();
 
  private:
   // One that a text has reached, and what its rules are added to during a call.
@@ -64,6 +65,7 @@ class IndentedSchema : public DeferredPart {
   std::shared_ptr<const PlainSchemaParts> parts_;
   uint32_t scope_;
   std::vector<Column> columns_;
+  Column flow_;
   const DeferredAdditions* to_ = nullptr;  // during a call
 };
 

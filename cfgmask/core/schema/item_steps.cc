@@ -1,5 +1,5 @@
 // Arrays and objects that are items of arrays in which no two are equal, and to which nothing can be added at the end:
-// rules in which each place knows how many ends may follow, see cfgmask/json_schema/{steps,lower_items,lower_lists}.py.
+// rules in which each place knows how many ends may follow.
 //
 // The parser's set of an item holds the steps that were taken (earley/seen_values.h, Holds::kItem), and takes none
 // after which all ends are those of items that came. What follows a place depends on where a rule is used, so a state
@@ -24,6 +24,7 @@ uint32_t place_of_set(size_t index) { return static_cast<uint32_t>(2 * index + 2
 }  // namespace
 
 DeferredSchema& DeferredSchema::inside() {
+  if (yaml_ != nullptr) return whole_->flow();
   if (whole_ == nullptr) return tells_apart() ? *main_ : *this;
   return whole_->at(column_ + 1);
 }
@@ -223,7 +224,8 @@ void DeferredSchema::add_members(uint32_t rule, const StepState& of) {
     const uint32_t n_ends = n_pairs(n_values, after);
     Symbols symbols = separated_by_step(written > 0, n_ends);
     const std::string& name = schema_.name_at(member.name);
-    const uint32_t key = with_step(add_terminal(fixed({name}), shortened(shown(name))), n_ends);
+    const RegexId written = flow_ ? regexes_->literal(YamlLayout::quoted(name)) : fixed({name});
+    const uint32_t key = with_step(add_terminal(written, shortened(shown(name))), n_ends);
     symbols.insert(symbols.end(), {key, colon_, item_value(member.value, after), rule_of(taken)});
     add_alternative(rule, symbols);
   }

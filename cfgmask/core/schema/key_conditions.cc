@@ -176,8 +176,9 @@ bool KeyConditions::surely_has(uint32_t n, const Keys& keys, const std::vector<u
 }
 
 bool KeyConditions::surely_never_end(const Keys& keys) {
-  if (most_ != kUnbounded) return false;
   if (keys.is_any()) return true;
+  // Short keys are many, but not without end.
+  if (most_ != kUnbounded) return surely_has(kEndlesslyMany, keys, {});
   const auto [at, is_new] = known_.try_emplace("more than " + numbers_of(keys, {}), std::nullopt);
   if (is_new) at->second = searched(keys, {}, [&](RegexId all) { return regexes_->is_infinite(all); });
   return at->second == true;

@@ -22,6 +22,8 @@ namespace cfgmask {
 class KeyConditions {
  public:
   using Keys = PlainSchema::Keys;
+  // No text has so many keys.
+  static constexpr uint32_t kEndlesslyMany = 1U << 20;
 
   // max_search_steps: of one search; all take twice as many at most. most: how many characters a key has at most that
   // is written for its conditions.
@@ -44,7 +46,7 @@ class KeyConditions {
   std::optional<uint32_t> count(uint32_t enough, const Keys& keys, const std::vector<uint32_t>& besides);
   // Whether it is sure that there are so many.
   bool surely_has(uint32_t n, const Keys& keys, const std::vector<uint32_t>& besides);
-  // Whether it is sure that there are infinitely many.
+  // Whether it is sure that there are infinitely many, or, where keys are short, more than any text has.
   bool surely_never_end(const Keys& keys);
   // How many texts the strings of a terminal have, up to `enough`; nullopt where that takes long to tell.
   std::optional<uint32_t> count_strings(const PlainSchema::Terminal& strings, uint32_t enough);

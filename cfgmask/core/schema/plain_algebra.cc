@@ -33,7 +33,7 @@ constexpr int kMaxMeetDepth = 30;
 // Required members of required members that are looked at to tell that there is no such object.
 constexpr int kMaxProbe = 2;
 constexpr uint32_t kMaxProbedItems = 16;
-constexpr size_t kMaxQuestion = 20'000;
+constexpr size_t kMaxQuestion = 200'000;
 // Sets of numbers that are one terminal.
 constexpr size_t kMaxJoined = 1'000;
 // What it takes to combine sets of numbers, beside looking at their parts.
@@ -174,6 +174,65 @@ void PlainAlgebra::finish() {
   if (!writable_->strings.empty()) written_strings_ = ask(writable_->strings);
   regexes_ = std::make_unique<RegexStore>(kMaxWrittenNesting, kMaxWrittenSteps);
   define_each([&](PlainValueId id) { return written(id); });
+}
+
+// Each alternative loses what those before it have, if that may be something.
+void PlainAlgebra::part(PlainValueId id) {
+  const std::string name = schema_.at(id).name;
+  const At here(*this, &name);
+  const std::vector<PlainValueId> parts = schema_.alternatives_of({id});
+  Parts all;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Parts left = parts_of(parts[i]);
+    left.terminals = parted(left.terminals);
+    for (const ObjectRef& object : std::exchange(left.objects, {})) {
+      for (ObjectRef& each : by_first_to_meet(object)) left.objects.push_back(std::move(each));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (!disjoint(parts[i], parts[j])) left = without(std::move(left), parts_of(parts[j]));
+    }
+    all.terminals.insert(all.terminals.end(), left.terminals.begin(), left.terminals.end());
+    all.arrays.insert(all.arrays.end(), left.arrays.begin(), left.arrays.end());
+    all.objects.insert(all.objects.end(), left.objects.begin(), left.objects.end());
+  }
+  schema_.define(id, value_of(std::move(all), name));
+}
+
+std::vector<PlainAlgebra::ObjectRef> PlainAlgebra::by_first_to_meet(const ObjectRef& object) {
+  if (object->witnesses.empty() || object->others || !object->classes.empty()) return {object};
+  Object before = *object;
+  const KeyWitness witness = std::move(before.witnesses.back());
+  before.witnesses.pop_back();
+  std::vector<ObjectRef> found;
+  for (size_t i = 0; i < before.members.size() && !is_plainly_empty(before); ++i) {
+    Member& member = before.members[i];
+    if (!witness.admits(member.name) || !admits(witness.keys, member.name)) continue;
+    Object first = before;
+    first.members[i].value = both(member.value, witness.value);
+    first.members[i].required = true;
+    if (!is_plainly_empty(first)) {
+      for (ObjectRef& each : by_first_to_meet(std::make_shared<const Object>(std::move(first))))
+        found.push_back(std::move(each));
+    }
+    if (found.size() > kMaxAlternatives) throw TooManyAlternatives();
+    work(before.members.size());
+    member.value = both(member.value, neither(witness.value));
+  }
+  return found;
+}
+
+std::vector<uint32_t> PlainAlgebra::parted(const std::vector<uint32_t>& terminals) {
+  std::vector<uint32_t> found;
+  for (size_t i = 0; i < terminals.size(); ++i) {
+    std::vector<uint32_t> before;
+    for (size_t j = 0; j < i; ++j) {
+      if (!schema_.plainly_apart(schema_.terminal(terminals[i]), schema_.terminal(terminals[j])))
+        before.push_back(terminals[j]);
+    }
+    const auto left = before.empty() ? std::optional(terminals[i]) : without(terminals[i], before);
+    if (left) found.push_back(*left);
+  }
+  return found;
 }
 
 // ---- what can be written
@@ -414,9 +473,11 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
 // ---- equal items
 
 void PlainAlgebra::find_kinds(PlainValueId id) {
-  if (!schema_.at(id).array || !schema_.at(id).array->repeats ||
-      counted_items(*schema_.at(id).array) > kMaxCountedItems)
-    return;
+  if (schema_.at(id).array && schema_.at(id).array->repeats) sort_items(id);
+}
+
+void PlainAlgebra::sort_items(PlainValueId id) {
+  if (counted_items(*schema_.at(id).array) > kMaxCountedItems) return;
   schema_.change_array(id, [&](Array& array) { array.kinds = item_kinds(array); });
 }
 
@@ -688,7 +749,6 @@ PlainAlgebra::Parts PlainAlgebra::meet_all(const Terms& terms, const std::string
     return meet_in_turn(parts);
   } catch (const TooManyAlternatives&) {
     left_ = std::nullopt;
-    // The general way would come to as many, after seconds.
     if (all.size() > kManyTerms) throw TooMuchWork{name};
     throw;
   }
@@ -1242,7 +1302,8 @@ void PlainAlgebra::meet_keys(const Object& a, const Object& b, Object& both) {
   }
   const auto overlaps = [](const auto& c) { return c.keys.met.size() > 1; };
   const auto n_overlaps = std::count_if(both.classes.begin(), both.classes.end(), overlaps);
-  if (are_too_many(both.classes.size(), static_cast<size_t>(n_overlaps))) throw TooManyAlternatives();
+  if (are_too_many(both.classes.size(), static_cast<size_t>(n_overlaps)))
+    throw NotPlain{SchemaRefusal::Kind::kKeyClasses};
 }
 
 void PlainAlgebra::restrict_keys(const Object& allowed, Object& object) {

@@ -49,7 +49,7 @@ class PlainAlgebra {
   struct TooManyAlternatives : NotPlain {
     TooManyAlternatives() : NotPlain{SchemaRefusal::Kind::kTooManyAlternatives} {}
   };
-  // Thrown where more is combined than allowed: the general way, which is slower, would not come to an end sooner.
+  // Thrown where more is combined than allowed.
   struct TooMuchWork {
     std::string name;  // of the set that was worked out
   };
@@ -136,8 +136,13 @@ class PlainAlgebra {
   // To ask of so many keys whether they meet a condition costs as much as to combine a member with another.
   static constexpr uint64_t kKeysPerStep = 2;
 
-  // Works out everything that the root reaches. Annotations then go.
+  // Works out everything that the root reaches. Annotations then go. May be called again once sets were changed.
   void finish();
+  // Makes the alternatives of a set share no value, and have no witnesses that only members can meet. After `finish`,
+  // which has to be called again.
+  void part(PlainValueId id);
+  // Sorts the items of an array into kinds, unless there are too many. As above.
+  void sort_items(PlainValueId array);
   // What cannot be enforced of values that the root reaches; known then.
   struct Doubt {
     PlainValueId id;
@@ -266,6 +271,10 @@ class PlainAlgebra {
   void meet_kind(Kind kind, uint32_t everything, const Parts& a, const Parts& b, Parts& both);
   std::optional<uint32_t> meet_terminals(uint32_t a, uint32_t b);
   std::optional<uint32_t> without(uint32_t a, const std::vector<uint32_t>& holes);
+  // The objects without keys that have no names, in sets without witnesses: which member is the first to meet one.
+  std::vector<ObjectRef> by_first_to_meet(const ObjectRef& object);
+  // The same scalars, each in one terminal.
+  std::vector<uint32_t> parted(const std::vector<uint32_t>& terminals);
   std::optional<uint32_t> ask(const std::string& schema);
   std::optional<uint32_t> numbers(const MakeNumbers& make);
   NumberUnion::Spend spending() {

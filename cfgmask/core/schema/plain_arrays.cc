@@ -29,8 +29,30 @@ void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }
+  if (array.forbids_equal_items() && array.kinds)
+    return add_alternative(rule, Symbols{open_array_, items_of_kinds(id)});
   if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id, Symbols{open_array_});
   add_alternative(rule, Symbols{open_array_, rule_of(ArrayState{id, 0})});
+}
+
+// What follows the bracket of an array that counts the kinds of its items.
+uint32_t DeferredSchema::items_of_kinds(PlainValueId id) {
+  const PlainSchema::Array& array = *schema_.at(id).array;
+  const std::vector<uint32_t>& n_values = schema_.counts().of_kinds.at(id.value);
+  const auto found = unique_item_states(array, n_values, [&](PlainValueId kind) { return is_live_item(kind); });
+  std::vector<uint32_t> rules;
+  for (size_t i = 0; i < std::max<size_t>(1, found->states.size()); ++i)
+    rules.push_back(add_nonterminal(order_of_state(0)));
+  for (size_t i = 0; i < found->states.size(); ++i) {
+    const KindStates::State& state = found->states[i];
+    if (state.may_end) add_end(rules[i], close_array_, state.some);
+    for (const auto& item : state.items) {
+      Symbols written = before_item(state.some);
+      written.insert(written.end(), {item_of(id, array.kinds->kinds[item.kind].items), rules[item.after]});
+      add_alternative(rules[i], written);
+    }
+  }
+  return rules[0];
 }
 
 // Calls stand in tail position.
@@ -79,7 +101,7 @@ DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
 }
 
 DeferredSchema::Kept DeferredSchema::find_kept_strings(PlainValueId array) {
-  if (!may_keep_texts()) return Kept::kInSet;
+  if (!may_keep_texts() || schema_.at(array).array->kinds) return Kept::kInSet;
   const auto is_endless = [&](const PlainSchema::Terminal& t) {
     if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
     return t.spelling == PlainSchema::Spelling::kText &&
@@ -127,8 +149,8 @@ void DeferredSchema::add_repeating_array(uint32_t rule, PlainValueId id, const S
   for (size_t i = 0; i < found->states.size(); ++i) rules.push_back(add_nonterminal(order_of_state(0)));
   add_alternative(whole, Symbols{rules[0]});
   std::map<uint32_t, uint32_t> again;
-  const auto symbol = [&](const EqualItemStates::Item& item) {
-    using How = EqualItemStates::How;
+  const auto symbol = [&](const KindStates::Item& item) {
+    using How = KindStates::How;
     const PlainValueId kind = array.kinds->kinds[item.kind].items;
     if (item.how == How::kAny) return symbol_of_item(kind);
     const uint32_t fresh =
@@ -142,7 +164,7 @@ void DeferredSchema::add_repeating_array(uint32_t rule, PlainValueId id, const S
     });
   };
   for (size_t i = 0; i < found->states.size(); ++i) {
-    const EqualItemStates::State& state = found->states[i];
+    const KindStates::State& state = found->states[i];
     if (state.may_end) add_end(rules[i], close_array_, state.some);
     for (const auto& item : state.items) {
       Symbols written = before_item(state.some);

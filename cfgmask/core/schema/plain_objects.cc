@@ -39,6 +39,7 @@ uint32_t DeferredSchema::other_key(RegexId names, const PlainSchema::Keys& keys,
   RegexStore& r = *regexes_;
   std::vector<RegexId> conditions{schema_.keys_regex(keys, r)};
   if (names != RegexStore::nothing()) conditions.push_back(r.complement(names));
+  if (flow_ != nullptr) conditions.push_back(flow_->short_texts(r));
   const RegexId body = conditions.size() == 1 ? conditions[0] : r.intersection(std::move(conditions));
   const RegexId strings = delimits_        ? FormReading(parts_, *form_).bare_keys(body, r)
                           : writes_python_ ? python_keys(body, r)

@@ -13,6 +13,9 @@ namespace cfgmask {
 
 namespace {
 
+// How often sets are changed so that items can be counted: the sets in those that were changed are looked at next.
+constexpr int kMostRounds = 16;
+
 // Names of sets begin with the mark of a fragment, or with the URI of another document.
 std::string pointer_of(const std::string& name) { return name.substr(name.starts_with('#') ? 1 : 0); }
 
@@ -85,12 +88,7 @@ std::shared_ptr<PlainSchema> PlainReading::read() {
 }
 
 DistinctItems PlainReading::distinct_items() {
-  return {schema_,
-          keys_,
-          [this](uint64_t steps) { algebra_.work(steps); },
-          most_depth(),
-          reader().yaml_ == nullptr,
-          reader().has_any_order_};
+  return {schema_, keys_, [this](uint64_t steps) { algebra_.work(steps); }, most_depth()};
 }
 
 // The sets whose values are told from others by all that is in them.
@@ -105,9 +103,10 @@ std::vector<PlainValueId> PlainReading::told_apart() {
   return found;
 }
 
-// How many brackets there may be around a value, if that is limited.
+// How many brackets there may be around an item that must differ, if that is limited. YAML writes it on one line.
 std::optional<uint32_t> PlainReading::most_depth() const {
-  return reader().nestings_.empty() ? std::nullopt : std::optional(reader().nestings_[0].room(0));
+  return reader().nestings_.empty() || reader().yaml_ != nullptr ? std::nullopt
+                                                                 : std::optional(reader().nestings_[0].room(0));
 }
 
 // Whether YAML can write the keys with names.
@@ -146,17 +145,47 @@ void PlainReading::refuse(SchemaRefusal::Kind kind, const std::string& name) {
 
 bool PlainReading::relax() {
   if (algebra_.doubts().empty() && !algebra_.compares_items() && !algebra_.has_witnesses()) return false;
+  std::optional<DistinctItems> distinct;
+  std::vector<PlainValueId> doubtful;
+  std::unordered_set<uint32_t> parted;
+  std::unordered_set<uint32_t> sorted;
+  std::unordered_set<uint32_t> removed;
+  for (int round = 0; round <= kMostRounds; ++round) {
+    doubtful = distinct.emplace(distinct_items()).doubtful();
+    bool is_changed = false;
+    const auto change_each = [&](const std::vector<PlainValueId>& sets, std::unordered_set<uint32_t>& known,
+                                 const auto& change) {
+      for (PlainValueId id : sets) {
+        if (!known.insert(id.value).second) continue;
+        change(id);
+        is_changed = true;
+      }
+    };
+    change_each(distinct->overlapping(), parted, [&](PlainValueId id) { algebra_.part(id); });
+    change_each(distinct->uncounted(), sorted, [&](PlainValueId id) { algebra_.sort_items(id); });
+    change_each(distinct->impossible(), removed, [&](PlainValueId id) {
+      Value without = schema_.at(id);
+      without.array = nullptr;
+      schema_.define(id, std::move(without));
+    });
+    if (!is_changed) break;
+    algebra_.finish();
+    find_live();
+  }
+  DistinctItems& items = *distinct;
   const std::vector<bool> written = schema_.written();
   bool found = false;
   for (const auto& [id, refusal] : algebra_.doubts()) {
     if (written[id.value]) refuse(refusal.kind, refusal.pointer);
   }
-  DistinctItems items = distinct_items();
-  for (PlainValueId id : items.doubtful()) {
+  for (PlainValueId id : doubtful) {
     const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
     if (!written[id.value]) continue;
     refuse(SchemaRefusal::Kind::kUniqueItems, place);
-    schema_.change_array(id, [](PlainSchema::Array& array) { array.distinct = false; });
+    schema_.change_array(id, [](PlainSchema::Array& array) {
+      array.distinct = false;
+      array.kinds = nullptr;
+    });
     found = true;
   }
   std::optional<std::vector<PlainValueId>> apart;
@@ -187,12 +216,15 @@ void PlainReading::refuse_root() {
   static constexpr uint32_t kMostItems = 16;
   PlainValueId id = schema_.root();
   std::unordered_set<uint32_t> seen;
+  // Where a set that has no values stands, and so no name.
+  std::string place;
   for (bool goes_on = true; goes_on;) {
     goes_on = false;
     std::vector<PlainValueId> same{id};
-    const auto need = [&](PlainValueId part) {
+    const auto need = [&](PlainValueId part, std::string at) {
       if (goes_on || schema_.is_live(part) || !seen.insert(part.value).second) return;
       goes_on = true;
+      place = std::move(at);
       id = part;
     };
     for (size_t i = 0; i < same.size() && !goes_on; ++i) {
@@ -203,16 +235,18 @@ void PlainReading::refuse_root() {
       }
       if (value.array) {
         for (uint32_t at = 0; at < std::min(value.array->minimum, kMostItems); ++at) {
-          if (const auto item = value.array->item(at)) need(*item);
+          const std::string under = at < value.array->prefix.size() ? "/prefixItems/" + std::to_string(at) : "/items";
+          if (const auto item = value.array->item(at)) need(*item, value.name + under);
         }
       }
       if (value.object) {
         for (const auto& member : value.object->members) {
-          if (member.required) need(member.value);
+          if (member.required) need(member.value, below(value.name, "properties", schema_.name_at(member.name)));
         }
       }
     }
   }
+  if (id == PlainSchema::never() && !place.empty()) return refuse(SchemaRefusal::Kind::kUnsatisfiable, place);
   size_t n_named = 0;
   for (const auto& term : algebra_.terms_of(id)) {
     if (term.negated) continue;
@@ -241,8 +275,8 @@ std::optional<SchemaRefusal::Kind> PlainReading::may_run_out(const PlainSchema::
     if (!any_order && std::ranges::none_of(kinds, meets)) continue;
     const auto never_runs_out = [&](const PlainSchema::KeyClass& kind) {
       // Short keys are many, but not without end.
-      return reader().yaml_ == nullptr && meets(kind) && keys_.surely_has(kEndlesslyMany, kind.keys, names) &&
-             has_common(kind.value, wanted);
+      return reader().yaml_ == nullptr && meets(kind) &&
+             keys_.surely_has(KeyConditions::kEndlesslyMany, kind.keys, names) && has_common(kind.value, wanted);
     };
     if (std::ranges::none_of(kinds, never_runs_out))
       return any_order ? SchemaRefusal::Kind::kAnyOrder : SchemaRefusal::Kind::kNegatedValues;

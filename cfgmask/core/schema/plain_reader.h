@@ -1,7 +1,7 @@
 // JSON Schemas to plain schemas (schema/plain_schema.h), or the finding that one is not plain.
 //
 // Whatever is unusual ends the reading: keywords that meet others, forms that are wrong, references that lead
-// elsewhere. The general way in Python then reads the schema again, and tells what is wrong with it if something is.
+// elsewhere. A survey in Python then tells what is malformed, and the rest is read leniently.
 //
 // Threads: immutable; a reading belongs to one thread.
 #pragma once
@@ -64,7 +64,7 @@ class SchemaLimitExceeded : public LimitExceeded {
 // How the schemas of one dialect are read.
 class PlainReader {
  public:
-  // Deeper schemas are left to the general way, which does not recurse.
+  // Deeper schemas are read later, or refused.
   static constexpr uint64_t kMaxDepth = 200;
 
   // How a bound is exclusive: as draft 4 says it, by a boolean beside the bound, which also stands for that an integer

@@ -85,19 +85,16 @@ class PlainReading {
   static constexpr uint64_t kMaxCount = INT32_MAX - 1;
   // What a set of values takes beside its rules, which are made when a text first comes to them.
   static constexpr uint64_t kStepsPerValue = 10;
-  // The general way counts half of what the core does here and is slower by far, so that what it ends sooner, at its
-  // own limit of combinations, has cost more time than this.
+  // How many members may be combined with others for each rule that is allowed.
   static constexpr uint64_t kWorkPerRule = 4;
   // What a condition on scalars takes that has to be worked out.
   static constexpr uint64_t kStepsPerQuestion = 128;
   static constexpr uint64_t kCharactersPerStep = 2;
-  // No text has so many keys.
-  static constexpr uint32_t kEndlesslyMany = 1U << 20;
   // Members and items deeper than this, and what references there lead to, are read later, so that neither nesting nor
   // chains of references end at a bound on depth.
   static constexpr uint64_t kDeep = 20;
-  // What is deeper than this within what is read at once, schemas for one value in each other, is left to the general
-  // way: a level takes up to 1.6 KB of the stack, which may have 256.
+  // What is deeper than this within what is read at once, schemas for one value in each other, is refused: a level
+  // takes up to 1.6 KB of the stack, which may have 256.
   static constexpr uint64_t kMostAtOnce = 60;
   // Objects with more members are looked up in a table.
   static constexpr size_t kFewMembers = 16;

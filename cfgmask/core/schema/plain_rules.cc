@@ -54,6 +54,16 @@ DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, ui
       forks_(schema_),
       array_forks_(schema_) {}
 
+DeferredSchema::DeferredSchema(std::shared_ptr<const PlainSchemaParts> parts, uint32_t scope, const YamlLayout& flow)
+    : kept_(std::move(parts)),
+      writes_json_(false),
+      flow_(&flow),
+      parts_(*kept_),
+      schema_(*parts_.schema),
+      scope_(scope),
+      forks_(schema_),
+      array_forks_(schema_) {}
+
 Symbol DeferredSchema::start(const DeferredAdditions& to) {
   enter(to);
   if (!has_marks_) make_marks();
@@ -62,7 +72,11 @@ Symbol DeferredSchema::start(const DeferredAdditions& to) {
     if (grammar_->nonterminals[Symbol{rule}.index()].is_deferred) define(Symbol{rule}.index());
   };
   for (PlainValueId id : schema_.overview().with_many_states) define_now(rule_of(id));
-  for (PlainValueId id : schema_.overview().apart_with_many_states) define_now(apart().rule_of(id));
+  for (PlainValueId id : schema_.overview().apart_with_many_states) {
+    DeferredSchema& rules = yaml_ ? whole_->flow().apart() : apart();
+    const uint32_t rule = Symbol{rules.rule_of(id)}.index();
+    if (grammar_->nonterminals[rule].is_deferred) rules.define(rule);
+  }
   return start;
 }
 
@@ -90,8 +104,9 @@ void DeferredSchema::make_marks() {
   }
   open_array_ = opening("[", marks.open_array, has_endless_items);
   close_array_ = closing("]", marks.close_empty_array, marks.close_array, has_endless_items);
-  items_.further = members_.further = mark(writes_python_ ? ", " : ",", marks.comma);
-  colon_ = mark(writes_python_ ? ": " : ":", marks.colon);
+  const bool has_blanks = writes_python_ || flow_ != nullptr;
+  items_.further = members_.further = mark(has_blanks ? ", " : ",", marks.comma);
+  colon_ = mark(has_blanks ? ": " : ":", marks.colon);
 }
 
 void DeferredSchema::define(uint32_t nonterminal, const DeferredAdditions& to) {
@@ -207,6 +222,7 @@ uint32_t DeferredSchema::mark(std::string_view text, const JsonMarks::Regex& reg
 
 // A string that is written as one of these, or as a key: printable characters only as themselves.
 RegexId DeferredSchema::fixed(const std::vector<std::string>& texts) {
+  if (flow_ != nullptr) return listed(texts);
   SpelledTexts spelled(texts, [](const std::string& text) -> std::string_view { return text; });
   std::array<std::vector<std::string_view>, 2> of;
   for (const std::string& text : texts) {
@@ -227,6 +243,7 @@ RegexId DeferredSchema::listed(const std::vector<std::string>& texts) {
 RegexId DeferredSchema::with_escapes(RegexId string) {
   const PlainLayout& layout = *parts_.layout;
   if (regexes_->kind(string) != RegexKind::kJsonString) return string;
+  if (flow_ != nullptr) return regexes_->json_string(regexes_->json_body(string), JsonEscapes::kYaml);
   if (layout.strings != nullptr) return regexes_->intersection({string, layout.strings->in(*regexes_)});
   if (!layout.has_canonical_strings) return string;
   return regexes_->json_string(regexes_->json_body(string), JsonEscapes::kCanonical);
@@ -237,6 +254,10 @@ uint32_t DeferredSchema::string(const std::string& text, KeyRole role) {
   if (yaml_ != nullptr)
     return known_or_made(strings_, text, [&] {
       return add_terminal(regexes_->literal(yaml_->key(text, *regexes_)), shortened(shown(text)) + ':');
+    });
+  if (flow_ != nullptr)
+    return known_or_made(strings_, text, [&] {
+      return add_terminal(regexes_->literal(YamlLayout::quoted(text)), shortened(shown(text)), tells_apart());
     });
   if (writes_python_)
     return known_or_made(strings_, text,
@@ -285,7 +306,8 @@ RegexId DeferredSchema::regex_of(const PlainSchema::Terminal& terminal, bool dis
   if (writes_python_ && terminal.kind != PlainSchema::kNumber) return python_regex_of(terminal, distinct);
   if (yaml_ != nullptr && FormReading::is_string(terminal)) return yaml_string(terminal);
   const RegexId written = json_regex_of(terminal, distinct);
-  return yaml_ != nullptr && terminal.kind == PlainSchema::kNumber ? yaml_->number(written, *regexes_) : written;
+  const YamlLayout* yaml = flow_ != nullptr ? flow_ : yaml_;
+  return yaml != nullptr && terminal.kind == PlainSchema::kNumber ? yaml->number(written, *regexes_) : written;
 }
 
 RegexId DeferredSchema::yaml_string(const PlainSchema::Terminal& terminal) {

@@ -1,5 +1,4 @@
-// A plain schema to rules, the same as cfgmask/json_schema/{lower,lower_objects,lower_arrays}.py make of it: the
-// general way is what this is tested against.
+// A plain schema to rules, and how its values are written.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ namespace {
 
 // Alternatives of alternatives that are looked through when two sets are compared.
 constexpr size_t kMostParts = 256;
-// Schemas that need each other in so many circles are left to the general way.
+// Schemas may need each other in so many circles.
 constexpr size_t kMaxRounds = 40;
 constexpr size_t kMaxLiveLooks = 4'000'000;
 // Values inside of values that are looked at to tell two sets apart.
@@ -420,6 +420,8 @@ std::vector<std::string> PlainSchema::few_texts(const Terminal& terminal) const 
 
 // Whether a key that `a` needs has another value in `b`, or none: a discriminator.
 bool PlainSchema::told_apart(const Object& a, const Object& b, Look look) const {
+  const bool has_names_only = !b.others && b.classes.empty();
+  if (a.minimum > b.maximum || (has_names_only && a.minimum > b.members.size())) return true;
   for (const Member& member : a.members) {
     if (!member.required) continue;
     look.left -= std::min<uint64_t>(look.left, b.members.size() + 1);

@@ -135,7 +135,8 @@ class PlainSchema {
     uint32_t distinct_at = 0;  // the name of the place that says so
     bool repeats = false;      // some item is equal to another; otherwise as above
     uint32_t repeats_at = 0;
-    std::shared_ptr<const ItemKinds> kinds = {};  // of an array that repeats, once it is finished
+    // Of an array that repeats, once it is finished, and of one without equal items that has to count them.
+    std::shared_ptr<const ItemKinds> kinds = {};
     EvaluatedItems evaluated = {};
 
     bool forbids_equal_items() const { return distinct && maximum > 1; }
@@ -202,8 +203,13 @@ class PlainSchema {
     std::vector<PlainValueId> alternatives;  // if there are any, there is nothing else
 
     bool is_empty() const { return terminals.empty() && !array && !object && alternatives.empty(); }
+    // Whether it has sets that `for_each_inside` does not visit: what meets witnesses.
+    bool has_common_sets() const {
+      return (array && !array->witnesses.empty() && !array->kinds) || (object && object->has_particular_witnesses());
+    }
     bool may_have_many_states() const {
-      return (array && (!array->witnesses.empty() || array->repeats)) || (object && object->has_particular_witnesses());
+      return (array && (!array->witnesses.empty() || array->repeats || array->kinds)) ||
+             (object && object->has_particular_witnesses());
     }
   };
   // What has to be known of all values before the rules of any are made.

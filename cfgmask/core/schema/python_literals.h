@@ -1,5 +1,5 @@
 // Literals of Python as models write them in arguments of tools: a string in double quotes with the escapes that JSON
-// needs, or in single quotes without any; words of either language. cfgmask/json_schema/in_form.py makes the same.
+// needs, or in single quotes without any; words of either language.
 #pragma once
 
 #include <string>

@@ -227,9 +227,8 @@ class PlainReading::KeyKinds {
     if (kind.keys.met.size() > 1) ++n_overlaps_;
     kinds_.push_back(std::move(kind));
     if (!PlainAlgebra::are_too_many(kinds_.size(), n_overlaps_)) return;
-    // The general way would not take them either, after seconds.
     if (n_patterns_ > kManyPatterns) throw PlainAlgebra::TooMuchWork{pointer};
-    throw PlainAlgebra::TooManyAlternatives();
+    throw PlainAlgebra::NotPlain{SchemaRefusal::Kind::kKeyClasses};
   }
 
   static constexpr size_t kManyPatterns = 2'000;

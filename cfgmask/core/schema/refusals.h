@@ -23,6 +23,7 @@ struct SchemaRefusal {
     kIndentDepth,          // every value is nested too deep to be indented
     kYamlKey,              // a key is too long for YAML
     kUnsatisfiable,        // no value at all
+    kKeyClasses,           // patterns of keys overlap in too many ways
   };
 
   Kind kind = Kind::kUnread;

@@ -346,7 +346,7 @@ FormReading::Refusals FormReading::refusals() const {
     }
     // The register of keys has no states besides.
     if (!object->witnesses.empty() || (object->has_classes() && object->minimum > object->n_required()))
-      found.is_beyond = true;
+      found.counted_keys = true;
     for (const auto& member : object->members) {
       if (member.required && is_read_otherwise(schema_.name_at(member.name)))
         found.keys.push_back(schema_.name_at(member.name));
@@ -354,7 +354,7 @@ FormReading::Refusals FormReading::refusals() const {
   }
   for (const auto& array : all.arrays) {
     if (!array->forbids_equal_items()) continue;
-    if (schema_.has_composite_items(*array)) found.is_beyond = true;
+    if (schema_.has_composite_items(*array)) found.equal_composites = true;
     if (form_.has_tags() && !schema_.item_terminals(*array, Kind::kNumber).empty()) found.equal_numbers = true;
   }
   return found;

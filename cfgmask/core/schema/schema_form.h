@@ -2,7 +2,6 @@
 //
 // A member is a key, a value and an end. Most forms write strings without quotes. So a value is JSON if its text is
 // JSON that the schema allows there, and otherwise the string of its text. Others write literals of Python.
-// cfgmask/json_schema/in_form.py makes the same language of any schema; this is what it is tested against.
 #pragma once
 
 #include <algorithm>
@@ -85,7 +84,8 @@ class FormReading {
     std::vector<std::string> keys = {};  // that cannot be written inside of values, or not told from other values
     bool any_order = false;              // keys in any order, and no mark that closes their object
     bool equal_numbers = false;          // that must differ, in tags
-    bool is_beyond = false;              // what DeferredSchema does not write
+    bool counted_keys = false;           // keys in any order, of which some without names must be there
+    bool equal_composites = false;       // arrays and objects that must differ, and cannot be told apart
   };
 
   // Whether it is plain that all that the schema allows can be written, so that DeferredSchema makes rules as texts

@@ -1,5 +1,4 @@
-// Arrays and objects that must be told from others, as items of arrays in which no two are equal; see
-// cfgmask/json_schema/told_apart.py, which makes the same of any schema.
+// Arrays and objects that must be told from others, as items of arrays in which no two are equal.
 //
 // Their rules stand beside those of other values: sets hold all that is written in them (earley/seen_values.h), so
 // every scalar counts, and every key, and nothing is closed that would come twice. Which values can be told apart in
@@ -24,7 +23,7 @@ DeferredSchema::DeferredSchema(DeferredSchema& main)
       main_(&main),
       whole_(main.whole_),
       column_(main.column_),
-      yaml_(main.yaml_),
+      flow_(main.flow_),
       parts_(*kept_),
       schema_(*parts_.schema),
       item_room_(main.item_room_),
@@ -77,9 +76,20 @@ uint32_t DeferredSchema::add_set_of(Holds holds, uint32_t order) {
   return made;
 }
 
-// An item that may be an array or an object.
+// An item that may be an array or an object. Those have brackets in YAML, too: nothing closes a block.
 uint32_t DeferredSchema::item_told_apart(PlainValueId id) {
-  return (whole_ == nullptr ? apart() : whole_->at(column_ + 1).apart()).symbol_of(id);
+  if (yaml_ == nullptr) return (whole_ == nullptr ? apart() : whole_->at(column_ + 1).apart()).symbol_of(id);
+  return known_or_made(items_told_apart_, id, [&] {
+    DeferredSchema& flow = whole_->flow().apart();
+    const uint32_t either = add_nonterminal(kItems);
+    for (PlainValueId part : schema_.alternatives_of({id})) {
+      const PlainSchema::Value& value = schema_.at(part);
+      for (uint32_t t : value.terminals) add_alternative(either, Symbols{distinct_terminal(t, Kept::kInSet)});
+      if (value.array) flow.add_array(either, part);
+      if (value.object) flow.add_object(either, part);
+    }
+    return either;
+  });
 }
 
 bool DeferredSchema::has_composites(PlainValueId id) {

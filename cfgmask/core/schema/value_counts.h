@@ -1,6 +1,6 @@
 // How many values there are in sets, where items of arrays without equal items are told apart by their steps: what is
 // written of an item must leave an end that no item before it had (earley/seen_values.h, Holds::kItem). So each place
-// in an item knows how many ends may follow, see cfgmask/json_schema/steps.py.
+// in an item knows how many ends may follow.
 #pragma once
 
 #include <algorithm>
@@ -28,13 +28,14 @@ struct ValueCounts {
   std::unordered_map<uint32_t, uint32_t> of_values;      // by number, as are the others
   std::unordered_map<uint32_t, uint32_t> of_composites;  // the arrays and objects among them
   std::unordered_map<uint32_t, uint32_t> of_terminals;
-  std::unordered_set<uint32_t> items;     // of arrays, that are told apart by their steps
+  std::unordered_set<uint32_t> items;                            // of arrays, that are told apart by their steps
+  std::unordered_map<uint32_t, std::vector<uint32_t>> of_kinds;  // of arrays with kinds of items, the values of each
   std::unordered_set<uint32_t> going_on;  // objects in these that are told apart by all that is in them
 
   // Whether they hold where runs of digits are so long at most.
   bool hold_with_digits(uint32_t most) const {
     constexpr uint32_t kEnough = 5;  // for so many numbers that they are endless
-    return items.empty() || most >= kEnough;
+    return (items.empty() && of_kinds.empty()) || most >= kEnough;
   }
   bool tells(PlainValueId item) const { return items.contains(item.value); }
   uint32_t n_values(PlainValueId id) const { return found(of_values, id.value); }

@@ -18,8 +18,17 @@ bool needs_escape(uint32_t c) {
   return (c >= 0x7F && c <= 0x9F) || c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
 }
 
-// A string between quotes, in the one way that JSON writes it, with more escapes where YAML needs them.
-std::string quoted(std::string_view text) {
+}  // namespace
+
+YamlLayout::YamlLayout(Scalars scalars, uint32_t indent, uint32_t most_nested)
+    : scalars_(std::move(scalars)),
+      unit_(std::gcd(kDash, indent)),
+      below_dash_(kDash / unit_),
+      below_key_(indent / unit_),
+      deepest_((most_nested - 1) * std::max(below_dash_, below_key_)) {}
+
+// In the one way that JSON writes it, with more escapes where YAML needs them.
+std::string YamlLayout::quoted(std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   const std::string json = shown(text);
   std::string made;
@@ -38,15 +47,6 @@ std::string quoted(std::string_view text) {
   }
   return made;
 }
-
-}  // namespace
-
-YamlLayout::YamlLayout(Scalars scalars, uint32_t indent, uint32_t most_nested)
-    : scalars_(std::move(scalars)),
-      unit_(std::gcd(kDash, indent)),
-      below_dash_(kDash / unit_),
-      below_key_(indent / unit_),
-      deepest_((most_nested - 1) * std::max(below_dash_, below_key_)) {}
 
 bool YamlLayout::matches(RegexId regex, std::string_view text, RegexStore& r) {
   for (const char c : text) {

@@ -47,6 +47,8 @@ class YamlLayout {
   // The strings that say one of these texts, with and without quotes.
   RegexId string(RegexId texts, RegexStore& r) const;
   RegexId listed(const std::vector<std::string>& texts, RegexStore& r) const;
+  // A text in double quotes, in one spelling.
+  static std::string quoted(std::string_view text);
   // The one spelling of a key with a name, colon included.
   std::string key(const std::string& name, RegexStore& r) const;
   // The keys among texts, colon included.
