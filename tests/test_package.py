@@ -84,7 +84,7 @@ def test_import_waits_with_what_reads_grammars() -> None:
     readers = [
         "cfgmask.regex.reading",
         "cfgmask.lark.parse",
-        "cfgmask.json_schema.lower",
+        "tests.reference.json_schema.lower",
         "cfgmask.gbnf",
         "cfgmask.types",
     ]

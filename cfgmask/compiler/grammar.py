@@ -437,17 +437,9 @@ class Grammar(Generic[Value_co]):
         def span_of(schema: Any) -> Span | None:
             return Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
 
-        ir = known_notes = None
-        # All ways count towards the same limits.
-        with session(limits):
-            plain = json_schema.plain_schema(schema, options=options, limits=limits, retrieve=documents)
-            if plain is None:
-                span = span_of(schema)
-                read = json_schema.read_surveyed(schema, options=options, limits=limits, span=span, retrieve=documents)
-                if read is None:
-                    ir = json_schema.lower_schema(schema, options=options, span=span, limits=limits, retrieve=documents)
-                else:
-                    plain, known_notes = read
+        plain, known_notes = json_schema.read_schema(
+            schema, options=options, limits=limits, span=span_of(schema), retrieve=documents
+        )
         # The caller may change the schema before somebody asks for the intermediate form, or pickles the grammar.
         kept = KeptSchema.of(schema)
 
@@ -456,18 +448,14 @@ class Grammar(Generic[Value_co]):
             return None if documents is None else Documents(None, documents.kept)
 
         def notes() -> tuple[Diagnostic, ...]:
-            if ir is not None:
-                return ir.notes
             if known_notes is not None:
                 return known_notes
-            assert plain is not None
             schema = kept.value
             return json_schema.schema_notes(
                 schema, plain, options=options, span=span_of(schema), limits=limits, retrieve=again()
             )
 
         def rules() -> GrammarIR:
-            assert plain is not None
             made = json_schema.core_grammar(plain, span=span_of(kept.value), limits=limits)
             return replace(made, notes=notes())
 
@@ -481,18 +469,14 @@ class Grammar(Generic[Value_co]):
             part = json_schema.schema_part(
                 schema, "", options=options, span=span_of(schema), limits=limits, retrieve=again(), held=held
             )
-            if part is not None:
-                return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False)
-            return json_schema.lower_schema(
-                schema, options=options, span=span_of(schema), limits=limits, retrieve=again(), held=held
-            )
+            return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False)
 
         def written(tokens: _core.TokenTable) -> GrammarIR | None:
             if tokens.holds_every_byte or (tokens.writes_json and writes_as_usual(kept.value, options)):
                 return None
             return lower_for(tokens.held_bytes)
 
-        made = cls(rules if ir is None else ir, name, plain)
+        made = cls(rules, name, plain)
         made._notes = notes
         made._written = written
         made._reading = partial(_json_reading, options.syntax)

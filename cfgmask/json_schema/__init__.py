@@ -1,4 +1,4 @@
-"""JSON Schema to grammar. What is named here is the whole interface; how it works is told in `lower`.
+"""JSON Schema to grammar. What is named here is the whole interface; `reading` tells how a schema is read.
 
 What is not asked for is not imported: Lark grammars with a `%regex` of numbers need two modules of seventy.
 """
@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from cfgmask.json_schema.core_rules import core_grammar
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
     from cfgmask.json_schema.forms import FORMS
-    from cfgmask.json_schema.lower import lower_schema
     from cfgmask.json_schema.notes import schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.part import schema_part
     from cfgmask.json_schema.plain import plain_schema, plain_schemas
-    from cfgmask.json_schema.reading import attempt, read_schema, read_surveyed
+    from cfgmask.json_schema.reading import attempt, read_schema
 
 __all__ = [
     "FORMS",
@@ -27,11 +26,9 @@ __all__ = [
     "core_grammar",
     "coverage",
     "coverage_of",
-    "lower_schema",
     "plain_schema",
     "plain_schemas",
     "read_schema",
-    "read_surveyed",
     "schema_notes",
     "schema_part",
 ]
@@ -44,11 +41,9 @@ _MODULES = {
     "core_grammar": "core_rules",
     "coverage": "covered",
     "coverage_of": "covered",
-    "lower_schema": "lower",
     "plain_schema": "plain",
     "plain_schemas": "plain",
     "read_schema": "reading",
-    "read_surveyed": "reading",
     "schema_notes": "notes",
     "schema_part": "part",
 }

@@ -39,12 +39,10 @@ class CoreForm:
 
 
 @lru_cache(maxsize=256)
-def core_form(name: str, markers: frozenset[str]) -> CoreForm | None:
-    """The form of a name, with these markers written by id; None if the core does not write it."""
+def core_form(name: str, markers: frozenset[str]) -> CoreForm:
+    """The form of a name, with these markers written by id."""
     form = FORMS[name]
     values = _values(name, form)
-    if values is None:
-        return None
     by_id = tuple(sorted(markers.intersection(form.markers), key=len, reverse=True))
     end = _pieces(form.end, by_id)
     first = end.pop(0)[1] if end and end[0][0] == "text" and values != "tags" else ""
@@ -68,21 +66,17 @@ def core_form(name: str, markers: frozenset[str]) -> CoreForm | None:
     return CoreForm(core, by_id, re.compile(f"(?:(?:{form.key_chars})+\n)*"))
 
 
-def _values(name: str, form: Form) -> str | None:
-    """The values that the core does not write as text; None for forms that it does not write."""
+def _values(name: str, form: Form) -> str:
+    """The values that the core does not write as text."""
     if name == "python":
         return "python object"
     if form.strings == "delimited":
         return "delimited object"
     if form.item[0]:
         return "tags"
-    if form.open or form.close or form.quotes or "$key" in form.end:
-        return None
     if form.strings == "python":
-        return "python" if form.nested == "python" and form.words == "either" and not form.end else None
-    if form.strings != "raw" or form.separator or form.words == "python":
-        return None
-    return {"json": "json", "python": "python inside"}.get(form.nested)
+        return "python"
+    return {"json": "json", "python": "python inside"}[form.nested]
 
 
 @dataclass(frozen=True)
@@ -105,11 +99,11 @@ class InForm:
         return self
 
 
-def in_form(schema: PlainSchema, form: CoreForm, limits: Limits) -> InForm | None:
-    """How the form writes a schema; None if the core cannot tell. Raises LimitExceeded."""
+def in_form(schema: PlainSchema, form: CoreForm, limits: Limits) -> InForm:
+    """How the form writes a schema. Raises LimitExceeded, and ValueError for a schema that is read as lines."""
     found = schema.in_form(form.core, limits.max_rules, _regexes)
     if found is None:
-        return None
+        raise ValueError("a form has no lines: leave syntax and indent out")
     names, keys, others, has_texts, may_be_empty = found
     if names and form.keys.fullmatch("\n".join((*names, ""))) is None:
         keys = [*(name for name in names if form.keys.fullmatch(f"{name}\n") is None), *keys]
@@ -137,6 +131,18 @@ _PROBLEMS = {
         "numbers that must differ, or must not, cannot be told apart in a form without quotes",
         pointer="",
         help="leave out `uniqueItems` and the like, or numbers",
+    ),
+    "equal composites": Diagnostic(
+        "schema-form-unique",
+        "arrays and objects that must differ cannot be told apart in this form",
+        pointer="",
+        help="leave out `uniqueItems`, or use a style that writes values as JSON",
+    ),
+    "counted keys": Diagnostic(
+        "schema-form-order",
+        "keys without names that must be there cannot be counted in any order in this form",
+        pointer="",
+        help='use property_order="schema"',
     ),
 }
 _NO_OBJECT = Diagnostic(

@@ -13,7 +13,7 @@ from cfgmask.json_schema.options import DEFAULTS, JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS, ordered
 from cfgmask.json_schema.reading import Attempt, attempt
 from cfgmask.json_schema.resolve import Schemas
-from cfgmask.json_schema.scalar_keywords import allowed_types
+from cfgmask.json_schema.survey import allowed_types
 from cfgmask.limits import Limits
 
 Status = Literal["enforced", "annotation", "idle", "relaxed", "refused", "unknown"]
@@ -50,7 +50,7 @@ def coverage(
 ) -> tuple[Covered, ...]:
     """Each keyword of the schema once, in the order of the document; then the other places with problems.
 
-    It takes what `lower_schema` takes. Of further documents it has the schemas that are referred to.
+    It takes what `read_schema` takes. Of further documents it has the schemas that are referred to.
     Errors: GrammarError where the text is not JSON; LimitExceeded where a limit is crossed and nothing else is wrong.
     Problems of the schema are no errors here but entries. Cost: that of making the grammar, once more.
     """

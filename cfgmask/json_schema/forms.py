@@ -1,11 +1,11 @@
 """Forms of arguments: how the outermost object of a schema is written where that is not JSON.
 
-A form is data. `in_form` brings the rules of a schema to it.
+A form is data, which the core makes rules of (`core_forms`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from cfgmask.diagnostics import Diagnostic
@@ -24,7 +24,7 @@ class Form:
     open, close, separator  around the members and between them
     has_gaps   whether white space may stand before each member and after the last one
     strings    "raw": all text up to `end`, no escapes; "delimited": raw text between two of `delimiter`; "python": a
-               literal of Python, of the kinds that models write; "literal": one with all that Python's `repr` writes
+               literal of Python, of the kinds that models write
     pad        what may stand before and after a raw string and is no part of it
     nested     how arrays and objects in values are written: "json", "same" for this form, or the name of another one
     quotes     quotes around a key; a key with a name may have other ones
@@ -33,7 +33,6 @@ class Form:
     types      how `$type` names the types, where that is not by JSON's names
     markers    texts that many vocabularies have as one token
     key_chars  characters of a key, as a regex; others cannot be written
-    any_value  whether any value may be written, not an object alone
     """
 
     key: str
@@ -42,7 +41,7 @@ class Form:
     close: str = ""
     separator: str = ""
     has_gaps: bool = False
-    strings: Literal["raw", "delimited", "python", "literal"] = "raw"
+    strings: Literal["raw", "delimited", "python"] = "raw"
     delimiter: str = ""
     pad: str = ""
     nested: str = "json"
@@ -52,7 +51,6 @@ class Form:
     types: tuple[tuple[str, str], ...] = ()
     markers: tuple[str, ...] = ()
     key_chars: str = r"""[^\s<>"'&=\x00-\x1f]"""
-    any_value: bool = False
 
     @property
     def has_kinds(self) -> bool:
@@ -164,7 +162,3 @@ def keys_without_names() -> Diagnostic:
     """The note that such keys are left out."""
     message = "only keys with a name can be written in this form, which ends a value with its key"
     return Diagnostic("schema-form-key", message, pointer="", severity="note")
-
-
-PYTHON_LITERAL = replace(FORMS["python"], strings="literal", words="python", any_value=True)
-"""Literals of Python as they stand in source text: in constructor calls, which `cfgmask.types.call` writes."""

@@ -25,8 +25,8 @@ def schema_part(
     limits: Limits = DEFAULT_LIMITS,
     retrieve: Retriever | None = None,
     held: bytes | None = None,
-) -> Part | Terminal | None:
-    """The part of a grammar that the schema is, if the core reads it; its rules are made as texts come to them.
+) -> Part | Terminal:
+    """The part of a grammar that the schema is; its rules are made as texts come to them.
 
     schema  not changed as long as the part is used
     name    no other part or rule of the grammar begins with it
@@ -43,8 +43,6 @@ def schema_part(
             raise
         # A schema that no value satisfies, whatever the bytes, was refused before.
         return other_bytes(held)
-    if read is None:
-        return None
     plain, known_notes = read
 
     def lower(prefix: str) -> GrammarIR:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
+from cfgmask.errors import GrammarError, LimitExceeded
 from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.scalar_keywords import allowed_types, read_pattern
+from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
+from cfgmask.json_schema.survey import allowed_types
 from cfgmask.json_schema.values import escape
 from cfgmask.limits import Limits
+from cfgmask.regex import DialectName, parse_regex
+from cfgmask.regex.plain import plain_search
 
 
 def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits: Limits) -> list[Diagnostic]:
@@ -22,9 +27,37 @@ def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits
         types = allowed_types(node)
         pattern = node.get("pattern")
         if isinstance(pattern, str) and "string" in types:
-            found += read_pattern(pattern, node.at("pattern"), limits, options.pattern_dialect).refusals
+            found += _problems(pattern, node.at("pattern"), limits, options.pattern_dialect)
         patterns = node.get("patternProperties")
         for name in patterns if isinstance(patterns, dict) and "object" in types else ():
             pointer = f"{node.at('patternProperties')}/{escape(name)}"
-            found += read_pattern(name, pointer, limits, options.pattern_dialect).refusals
+            found += _problems(name, pointer, limits, options.pattern_dialect)
     return found
+
+
+def _problems(pattern: str, pointer: str, limits: Limits, dialect: DialectName) -> Iterator[Diagnostic]:
+    if dialect == "ecma" and plain_search(pattern, limits) is not None:
+        return
+    # Each character takes a microsecond or two, and a short pattern as long as a question.
+    current().spend(STEPS_PER_QUESTION + len(pattern))
+    try:
+        parse_regex(pattern, dialect=dialect, context="search", limits=limits)
+    except GrammarError as error:
+        other = _other_dialect(pattern, limits) if dialect == "ecma" else None
+        hint = "" if other is None else f'; or pass `pattern_dialect="{other}"`, which reads it as it is'
+        for problem in error.diagnostics:
+            if problem.severity == "error":
+                help = f"{problem.help or 'write it as ECMA-262 does'}{hint}"
+                yield replace(problem, pointer=pointer, help=help)
+
+
+def _other_dialect(pattern: str, limits: Limits) -> DialectName | None:
+    """The dialect that reads a pattern which ECMA-262 does not."""
+    others: tuple[DialectName, ...] = ("python", "rust")
+    for dialect in others:
+        try:
+            parse_regex(pattern, dialect=dialect, context="search", limits=limits)
+        except (GrammarError, LimitExceeded):
+            continue
+        return dialect
+    return None

@@ -40,9 +40,9 @@ def plain_schema(
     retrieve: Retriever | None = None,
     held: bytes | None = None,
 ) -> _core.PlainSchema | None:
-    """The schema if it is plain and nothing is wrong with it; arguments as those of `lower_schema`.
+    """The schema if it is plain and nothing is wrong with it; arguments as those of `read_schema`.
 
-    Linear, and without anything that lasts: a schema that is not plain costs a small part of lowering it.
+    Linear, and without anything that lasts: a schema that is not plain costs little.
     """
     if is_wrapped(schema):
         return None
@@ -79,7 +79,7 @@ def read_leniently(
     if found is None:
         return None, refusals
     if not found.holds_with_digits(options.max_digits):
-        return None, [*refusals, (UNREAD, "")]
+        return None, [*refusals, (UNIQUE_ITEMS, "")]
     return _core.PlainSchema(found, _layout(options)), refusals
 
 
@@ -92,8 +92,8 @@ def _known_writable(held: bytes | None, options: JsonSchemaOptions) -> _core.Wri
     return _core.Writable(*written(held, options))
 
 
-UNREAD = 0
-"""The number of the refusal that says that a schema could not be read, of `refusals.REFUSALS`."""
+UNREAD, UNIQUE_ITEMS = 0, 2
+"""The numbers of refusals, of `refusals.REFUSALS`: that a schema could not be read, that items may run out."""
 
 
 def plain_schemas(schemas: list[Any], *, options: JsonSchemaOptions, limits: Limits) -> list[_core.PlainSchema | None]:
@@ -259,7 +259,7 @@ class _Answers:
             return None
         try:
             given = self._retrieve(uri)
-        except Exception:  # whatever a caller's function raises: the general way asks again, and says so
+        except Exception:  # whatever a caller's function raises: the survey asks again, and says so
             return None
         return None if isinstance(given, str) else _core.json_document(given, self._limits.max_nesting)
 

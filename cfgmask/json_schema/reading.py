@@ -61,16 +61,7 @@ class Attempt:
         return self.plain, tuple(self.document.placed(ordered(notes)))
 
 
-# What the core refuses and the lowering in Python may take.
-_LOWERED = frozenset(
-    [
-        "schema-multiple-of",
-        "schema-too-deep",
-        "schema-too-many-alternatives",
-        "schema-unique-items",
-        "schema-unread",
-    ]
-)
+_CONSEQUENCES = frozenset(["schema-unread", "schema-unsatisfiable"])
 
 
 def read_schema(
@@ -81,34 +72,32 @@ def read_schema(
     span: Span | None = None,
     retrieve: Retriever | None = None,
     held: bytes | None = None,
-) -> tuple[PlainSchema, tuple[Diagnostic, ...] | None] | None:
+) -> tuple[PlainSchema, tuple[Diagnostic, ...] | None]:
     """The schema as the core has it, and its notes, None where they are not known yet.
 
     held  the bytes that texts may consist of, ascending; None: any. Values that cannot be written in them are left out
 
-    None where the lowering in Python has to take it. Raises GrammarError with every error, and LimitExceeded.
+    The draft is what `$schema` names, otherwise 2020-12, with the keywords of earlier drafts that it dropped.
+    Raises GrammarError with every place that is malformed or cannot be enforced, or where no value satisfies the schema
+    (codes `schema-...`, and `regex-...` for patterns), and LimitExceeded (max_source_bytes, max_nesting, max_rules and
+    what patterns cross). Cost: linear in the schema but for combinations of alternatives, whose number is bounded.
     """
     with session(limits):
-        plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve, held=held)
-        if plain is not None:
-            return plain, None
-        return read_surveyed(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
-
-
-def read_surveyed(
-    schema: dict[str, Any] | list[Any] | bool | str,
-    *,
-    options: JsonSchemaOptions,
-    limits: Limits,
-    span: Span | None = None,
-    retrieve: Retriever | None = None,
-    held: bytes | None = None,
-) -> tuple[PlainSchema, tuple[Diagnostic, ...]] | None:
-    """As `read_schema`, of a schema of which `plain_schema` makes nothing."""
-    tried = attempt(schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held)
-    if any(d.code in _LOWERED for d in (*tried.errors, *tried.relaxations)):
-        return None
-    return tried.result()
+        crossed = None
+        try:
+            plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve, held=held)
+        except LimitExceeded as error:
+            crossed = error
+        else:
+            if plain is not None:
+                return plain, None
+        try:
+            tried = attempt(
+                schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held, crossed=crossed
+            )
+        except LimitExceeded as error:
+            raise crossed or error from None
+        return tried.result()
 
 
 def attempt(
@@ -119,8 +108,11 @@ def attempt(
     span: Span | None = None,
     retrieve: Retriever | None = None,
     held: bytes | None = None,
+    crossed: LimitExceeded | None = None,
 ) -> Attempt:
     """Read a schema, and tell of errors instead of raising them.
+
+    crossed  what the core is known to raise: only what the survey finds is told then
 
     Raises GrammarError for a text that is not JSON, and LimitExceeded where there are no errors besides.
     """
@@ -139,6 +131,8 @@ def attempt(
     errors += [loop.problem for loop in circles]
     relaxes = options.on_unsupported == "relax"
     try:
+        if crossed is not None:
+            raise crossed
         with session(limits):
             refused = pattern_problems(found.reached, options, limits)
             text = json_text(document.value, _absent(found, circles, document))
@@ -149,8 +143,8 @@ def attempt(
         return Attempt(document, options, schemas, found, None, errors, (), is_complete=False)
     cannot = list(Refusals(schemas, found.reached).told(told))
     if plain is None or not relaxes:
-        # That nothing satisfies the schema may come of what is disregarded in it.
-        errors += [d for d in (*refused, *cannot) if not errors or d.code != "schema-unsatisfiable"]
+        # These may come of what is disregarded in the schema, or of what is malformed in another document.
+        errors += [d for d in (*refused, *cannot) if not errors or d.code not in _CONSEQUENCES]
         return Attempt(
             document, options, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes
         )

@@ -69,11 +69,12 @@ class Refusals:
 
     def _unsatisfiable(self, pointers: list[str]) -> Diagnostic:
         """Why no value satisfies the schema: the innermost part that is needed and allows nothing."""
-        places = [pointer for pointer in pointers if pointer]
+        places = [pointer for pointer in pointers if pointer and pointer in self._nodes]
         nodes = [self._nodes[pointer] for pointer in pointers if pointer in self._nodes]
         reason = "look for types, bounds or required properties that contradict each other"
         if places:
-            reason = f"nothing satisfies {' together with '.join(places)}, which is required"
+            is_one = len(places) == 1
+            reason = f"nothing satisfies {' together with '.join(places)}{', which is required' if is_one else ''}"
         message, plain = "no value satisfies this schema", next(contradictions(self._with_parts(nodes)), None)
         if plain is None:
             return Diagnostic("schema-unsatisfiable", message, pointer="", help=reason)
@@ -178,5 +179,10 @@ REFUSALS: list[_Words] = [
         f"a key, with its quotes and escapes, may have {MAX_WRITTEN_KEY} characters",
     ),
     _unsatisfiable,
+    _said(
+        "schema-too-many-alternatives",
+        "the patterns of keys overlap, and sort the keys into more than 128 classes",
+        "write fewer patterns, or patterns of which no key meets two",
+    ),
 ]
 """By the numbers of `SchemaRefusal::Kind` in the core."""

@@ -1,7 +1,7 @@
 """One linear pass over every schema that can matter: are its keywords well formed, do its references lead somewhere,
 which of its keywords restrict nothing.
 
-It does not decide whether a keyword can be enforced: that depends on what it meets (`normalise`, `lower`).
+It does not decide whether a keyword can be enforced: that depends on what it meets, and the core says so.
 """
 
 from __future__ import annotations
@@ -59,6 +59,14 @@ def survey(schemas: Schemas, options: JsonSchemaOptions) -> Survey:
         found.complete = len(found.errors) <= MAX_PROBLEMS
     found.notes += schemas.notes
     return found
+
+
+def allowed_types(node: Node) -> frozenset[str]:
+    """The names in `type`; all of them where it is absent. "number" includes integers."""
+    named = node.get("type")
+    if isinstance(named, list):
+        return frozenset(str(name) for name in named)
+    return frozenset(TYPES) if named is None else frozenset([str(named)])
 
 
 def surveyed(schemas: Schemas, document: Document, options: JsonSchemaOptions) -> Survey:

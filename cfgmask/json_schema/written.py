@@ -107,7 +107,7 @@ class Spelled:
             return ""
         listed = "".join(f"{_in_class(low)}-{_in_class(high)}" for low, high in self.characters.ranges)
         pattern = f"^[{listed}]*{_END[self._options.pattern_dialect]}" if listed else f"^{_END['ecma']}"
-        return f'{{"type":"string","pattern":{json.dumps(pattern)}}}'
+        return f'{{"type":"string","pattern":{json.dumps(pattern, ensure_ascii=False)}}}'
 
     def is_written(self, value: str, is_name: bool) -> bool:
         """Whether a listed string can be written, or the name of a member if `is_name`."""

@@ -99,7 +99,7 @@ class InnerGrammars:
 
     def _json(self, block: nodes.JsonBlock) -> ir.Expr:
         # Most grammars have no blocks and need not wait for what reads them.
-        from cfgmask.json_schema import JsonSchemaOptions, lower_schema, schema_part
+        from cfgmask.json_schema import JsonSchemaOptions, schema_part
         from cfgmask.json_schema.session import STEPS_PER_BLOCK, Session, inside
 
         span, options, limits = block.value, self._json_options or JsonSchemaOptions(), self._limits
@@ -110,14 +110,12 @@ class InnerGrammars:
         prefix = self._new_prefix(JSON_PREFIX)
         try:
             with inside(self._session):
-                part = None
-                if self._lazy:
-                    part = schema_part(text, prefix, options=options, span=span, limits=limits, held=self._held)
+                part = schema_part(text, prefix, options=options, span=span, limits=limits, held=self._held)
                 if isinstance(part, ir.Terminal):
                     return part
-                if part is not None:
+                if self._lazy:
                     return replace(part, notes=lambda: tuple(_placed(note, block) for note in part.notes()))
-                lowered = lower_schema(text, options=options, prefix=prefix, span=span, limits=limits, held=self._held)
+                lowered = replace(part.lower(prefix), notes=part.notes())
         except GrammarError as error:
             self._problems.extend(_placed(diagnostic, block) for diagnostic in error.diagnostics)
             return ir.Sequence(())

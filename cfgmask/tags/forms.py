@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from cfgmask import json_schema
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.grammar.ir import GrammarIR, Part, Rule, Sequence, TokenSet
+from cfgmask.errors import GrammarError
+from cfgmask.grammar.ir import GrammarIR, Part, Rule, Sequence, Terminal, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
-from cfgmask.json_schema import lexemes, lower_schema
+from cfgmask.json_schema import form_bytes, lexemes
 from cfgmask.json_schema.core_forms import CoreForm, InForm, PlainSchema, core_form, in_form
 from cfgmask.json_schema.forms import keys_without_names
 from cfgmask.json_schema.options import JsonSchemaOptions
@@ -35,23 +36,32 @@ def schema_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held:
 
     prefix  of the names of all rules
     ids     the tokens that markers of the form are written by
-    held    the bytes that texts may consist of, ascending, as `lower_schema` takes them; None: any
-    Raises GrammarError, with pointers into the schema.
+    held    the bytes that texts may consist of, ascending; None: any. Values of JSON that cannot be written in them are
+            left out. In another form, all are left in, and a set that may need one is an error (`schema-form-bytes`)
+    Raises GrammarError, with pointers into the schema, and LimitExceeded.
     """
-    # Only of JSON it is known which terminals of the core are strings.
-    if held is None and (node.form == "json" or not node.excludes):
-        if node.form == "json":
-            part = _json_part(node, prefix, limits, ids)
-        else:
-            written = _written(node, limits, ids)
-            if written is not None and not written.in_form.has_texts:
-                return _empty_text(node, prefix, written, limits)
-            part = None if written is None else written.part(node, prefix, limits, ids)
-        if part is not None:
-            assert isinstance(part.lower, _About)
-            rules = replace(part.lower(prefix), notes=part.lower.own_notes())
-            return without_texts(rules, node.excludes, limits) if node.excludes else rules
-    return lowered_rules(node, prefix, limits, ids, held)
+    if node.form != "json":
+        rules = _rules_in_form(node, prefix, limits, ids)
+        if held is not None:
+            with session(limits):
+                problems = form_bytes.unwritten(rules, held, node.options)
+            if problems:
+                raise GrammarError(problems)
+        return rules
+    part = json_schema.schema_part(node.schema, prefix, options=node.options, limits=limits, held=held)
+    if isinstance(part, Terminal):
+        return GrammarIR((Rule(f"{prefix}none", part),), f"{prefix}none", ignore_initial=False, ignore_final=False)
+    rules = replace(part.lower(prefix), notes=part.notes())
+    return without_texts(rules, node.excludes, limits) if node.excludes else rules
+
+
+def _rules_in_form(node: Schema, prefix: str, limits: Limits, ids: TokenIds) -> GrammarIR:
+    written = _written(node, limits, ids)
+    if not written.in_form.has_texts:
+        return _empty_text(node, prefix, written, limits)
+    about = written.part(node, prefix, limits, ids).lower
+    assert isinstance(about, _About)
+    return replace(about(prefix), notes=about.own_notes())
 
 
 def _empty_text(node: Schema, prefix: str, written: _Written, limits: Limits) -> GrammarIR:
@@ -62,40 +72,20 @@ def _empty_text(node: Schema, prefix: str, written: _Written, limits: Limits) ->
     return GrammarIR((Rule(start, Sequence(())),), start, scopes, ignore_initial=False, ignore_final=False, notes=notes)
 
 
-def lowered_rules(node: Schema, prefix: str, limits: Limits, ids: TokenIds, held: bytes | None = None) -> GrammarIR:
-    """The same by the lowering in Python."""
-    tokens = {}
-    if node.form in OBJECT_FORMS:
-        markers = OBJECT_FORMS[node.form].all_markers()
-        tokens = {marker: token_set(marker, ids) for marker in markers if ids.of(marker)}
-    rules = lower_schema(
-        node.schema,
-        options=node.options,
-        prefix=prefix,
-        limits=limits,
-        form=node.form,
-        tokens=tokens,
-        held=held,
-    )
-    return without_texts(rules, node.excludes, limits) if node.excludes else rules
-
-
 def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
-    """The values as a part, of which the core makes rules when a text comes to it; None where it does not read them.
+    """The values as a part, of which the core makes rules when a text comes to it.
 
-    Arguments and errors: those of `schema_rules`; `name` as in `Part`. None also if only the empty text is left.
+    Arguments and errors: those of `schema_rules`; `name` as in `Part`. None where texts are excluded, for a form that
+    is none of `FORMS`, and if only the empty text is left.
     """
     if node.excludes or node.form not in FORMS:
         return None
     if node.form == "json":
-        return _json_part(node, name, limits, ids)
+        plain, notes = read_schema(node.schema, options=node.options, limits=limits)
+        about = _About(node, plain, None, (), may_be_empty=False, limits=limits, known_notes=notes)
+        return Part(name, plain, about, about.notes, None, about.source)
     written = _written(node, limits, ids)
-    return None if written is None or not written.in_form.has_texts else written.part(node, name, limits, ids)
-
-
-def _json_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
-    plain = json_schema.plain_schema(node.schema, options=node.options, limits=limits)
-    return None if plain is None else ReadSchemas("json", [plain], [False]).part(0, node, name, limits, ids)
+    return written.part(node, name, limits, ids) if written.in_form.has_texts else None
 
 
 @dataclass(frozen=True)
@@ -117,18 +107,13 @@ class _Written:
         return Part(name, self.schema, about, about.notes, None, None, form, tokens, may_be_empty)
 
 
-def _written(node: Schema, limits: Limits, ids: TokenIds) -> _Written | None:
-    """What the core writes of a schema in a form; None if the lowering in Python has to. Errors: `schema_rules`."""
+def _written(node: Schema, limits: Limits, ids: TokenIds) -> _Written:
+    """What the core writes of a schema in a form. Errors: `schema_rules`."""
     core = core_form(node.form, _by_id(node.form, ids))
-    if core is None:
-        return None
     with session(limits):
-        read = read_schema(node.schema, options=node.options, limits=limits)
-        if read is None:
-            return None
-        plain, notes = read
+        plain, notes = read_schema(node.schema, options=node.options, limits=limits)
         found = in_form(plain, core, limits)
-    return None if found is None else _Written(plain, found.checked(), notes)
+    return _Written(plain, found.checked(), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +151,9 @@ def read_schemas(schemas: SequenceOf[Any], form: str, options: JsonSchemaOptions
 
 def _in_form(form: str, schemas: SequenceOf[PlainSchema | None], limits: Limits, ids: TokenIds) -> ReadSchemas:
     """Those that the core writes in a form, as some text that is not empty. Raises LimitExceeded."""
-    core = None if form == "json" else core_form(form, _by_id(form, ids))
-    if core is None:
-        return ReadSchemas(form, schemas if form == "json" else [None] * len(schemas), [False] * len(schemas))
+    if form == "json":
+        return ReadSchemas(form, schemas, [False] * len(schemas))
+    core = core_form(form, _by_id(form, ids))
     found = [None if schema is None else in_form(schema, core, limits) for schema in schemas]
     written = [one if one is not None and one.has_texts and not one.problems else None for one in found]
     left = [None if one is None else schema for one, schema in zip(written, schemas, strict=True)]
@@ -177,17 +162,19 @@ def _in_form(form: str, schemas: SequenceOf[PlainSchema | None], limits: Limits,
 
 def form_in(name: str, ids: TokenIds) -> tuple[_core.SchemaForm | None, tuple[TokenSet, ...]]:
     """A form of parts as a vocabulary writes it, and the markers that it writes by id; None for JSON."""
-    form = None if name == "json" else core_form(name, _by_id(name, ids))
-    return (None, ()) if form is None else (form.core, _tokens(form, ids))
+    if name == "json":
+        return None, ()
+    form = core_form(name, _by_id(name, ids))
+    return form.core, _tokens(form, ids)
 
 
 def with_ids(parts: SequenceOf[Part], nodes: SequenceOf[Schema], limits: Limits, ids: TokenIds) -> SequenceOf[Part]:
     """Parts of one form that were made without a vocabulary, with the markers of the form written by id."""
     form_name = nodes[0].form if nodes else "json"
     markers = _by_id(form_name, ids)
-    form = core_form(form_name, markers) if markers else None
-    if form is None:
+    if not markers:
         return parts
+    form = core_form(form_name, markers)
     core, tokens = form.core, _tokens(form, ids)
     return [
         replace(

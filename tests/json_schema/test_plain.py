@@ -1080,7 +1080,6 @@ LEFT: list[Any] = [
     {"type": "string", "enum": [1]},
     {"uniqueItems": 1},
     {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b"]}, "minItems": 3},
-    {"type": "array", "uniqueItems": True, "items": {"type": "string"}, "contains": {"const": "a"}},
     {"$defs": {"r": {"$ref": "#"}}, "items": {"$ref": "#/$defs/r"}, "if": {"$ref": "#/$defs/r"}},
     '{"a": 1, "a": 2}',
     '{"minimum": 1e999}',

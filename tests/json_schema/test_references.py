@@ -9,7 +9,7 @@ import pytest
 
 import cfgmask
 from cfgmask.errors import GrammarError
-from cfgmask.json_schema import lower_schema
+from tests.json_schema.general import rules_of
 from tests.json_schema.judge import Schema, accepts, check, compiled
 
 TREE = {
@@ -128,8 +128,8 @@ def test_table(schema: Schema, valid: list[str], invalid: list[str]) -> None:
 
 def test_a_reference_that_is_used_often_is_lowered_once() -> None:
     leaf = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(20)}}
-    one = lower_schema({"$defs": {"leaf": leaf}, "properties": {"a": {"$ref": "#/$defs/leaf"}}})
-    many = lower_schema({"$defs": {"leaf": leaf}, "properties": {f"q{i}": {"$ref": "#/$defs/leaf"} for i in range(30)}})
+    one = rules_of({"$defs": {"leaf": leaf}, "properties": {"a": {"$ref": "#/$defs/leaf"}}})
+    many = rules_of({"$defs": {"leaf": leaf}, "properties": {f"q{i}": {"$ref": "#/$defs/leaf"} for i in range(30)}})
     assert len(many.rules) <= len(one.rules) + 2 * 30
 
 
@@ -142,7 +142,7 @@ def test_doubling_references_stay_linear() -> None:
         }
         for i in range(60)
     }
-    grammar = lower_schema({"$defs": {**definitions, "d60": {"type": "null"}}, "$ref": "#/$defs/d0"})
+    grammar = rules_of({"$defs": {**definitions, "d60": {"type": "null"}}, "$ref": "#/$defs/d0"})
     assert len(grammar.rules) < 300
 
 
@@ -156,7 +156,7 @@ def test_long_circles_of_nothing_but_references() -> None:
     n = 5_000
     definitions = {f"d{i}": {"$ref": f"#/$defs/d{(i + 1) % n}"} for i in range(n)}
     with pytest.raises(GrammarError) as caught:
-        lower_schema({"$defs": definitions, "anyOf": [{"$ref": "#/$defs/d0"}, {"$ref": f"#/$defs/d{n // 2}"}]})
+        rules_of({"$defs": definitions, "anyOf": [{"$ref": "#/$defs/d0"}, {"$ref": f"#/$defs/d{n // 2}"}]})
     assert {d.code for d in caught.value.diagnostics} == {"schema-reference-loop"}
 
 

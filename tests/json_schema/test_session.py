@@ -6,12 +6,13 @@ import pytest
 
 from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.regex_tree import Complement, Intersection
-from cfgmask.json_schema import decide, lower_schema
+from cfgmask.json_schema import decide
 from cfgmask.json_schema.session import session
-from cfgmask.json_schema.value_counts import Uncounted, n_texts
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
+from tests.json_schema.general import rules_of
 from tests.json_schema.judge import accepts, compiled
+from tests.reference.json_schema.value_counts import Uncounted, n_texts
 
 LIMITS = Limits(max_search_steps=2_000)
 
@@ -64,8 +65,7 @@ def test_hundreds_of_alternatives_told_apart_by_a_constant() -> None:
     assert not accepts(grammar, '{"kind":900}')
 
 
-def test_a_limit_that_is_met_where_rules_are_made_names_the_place() -> None:
-    arrays = [{"type": "array", "maxItems": 25, "items": {"enum": [n]}} for n in range(6)]
-    schema = {"properties": {"a": {"oneOf": arrays}, "b": True}}
+def test_a_limit_that_is_met_where_sets_are_combined_names_the_place() -> None:
+    numbers = [{"type": "number", "minimum": i, "maximum": i + 1_000} for i in range(60)]
     with pytest.raises(LimitExceeded, match="at /properties/a"):
-        lower_schema(schema, limits=Limits(max_rules=20_000))
+        rules_of({"properties": {"a": {"oneOf": numbers}, "b": True}}, limits=Limits(max_rules=1_000))

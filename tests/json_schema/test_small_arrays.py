@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+import cfgmask
 from tests.json_schema import small_arrays
 from tests.json_schema.small_arrays import Case, Disagreement
 
@@ -18,6 +19,22 @@ def wrong(every: int, seed: int) -> list[tuple[str, list[Disagreement]]]:
 
 def test_some_small_schemas() -> None:
     assert wrong(every=41, seed=2) == []
+
+
+def test_few_are_refused() -> None:
+    """Of arrays that must differ, or must not hold what stands beside them, not all are counted."""
+
+    def is_refused(case: Case) -> bool:
+        try:
+            cfgmask.Grammar.from_json_schema(case.schema)
+        except cfgmask.GrammarError as error:
+            return {problem.code for problem in error.diagnostics} == {"schema-unique-items"}
+        return False
+
+    cases = list(itertools.islice(small_arrays.cases(), 0, None, 11))
+    refused = [case.schema for case in cases if is_refused(case)]
+    assert 0 < len(refused) < len(cases) / 10
+    assert all("uniqueItems" in schema for schema in refused)
 
 
 @pytest.mark.slow

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from cfgmask.json_schema import JsonSchemaOptions, lower_schema
+from cfgmask.json_schema import JsonSchemaOptions
 from tests.json_schema.judge import Schema, accepts, compiled, vocabulary
+from tests.reference.json_schema.lower import lower_schema
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "array"}}, "required": ["a"]}
 COMPACT = '{"a":[1,{"b":2}]}'

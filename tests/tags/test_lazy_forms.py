@@ -412,6 +412,26 @@ def test_members_in_any_order_need_braces(form: str) -> None:
         lower(Schema(SCHEMAS["strings"], form, ANY_ORDER), parts=True)
 
 
+@pytest.mark.parametrize("form", LAZY)
+def test_arrays_and_objects_that_must_differ_need_json(form: str) -> None:
+    items = {"type": ["object", "string"], "additionalProperties": {"type": "string"}}
+    schema = {**OBJECT, "properties": {"a": {"type": "array", "uniqueItems": True, "items": items}}, "required": ["a"]}
+    if FORMS[form].nested == "json":
+        assert parts_of(rules(schema, form, WITHOUT))
+        return
+    with pytest.raises(cfgmask.GrammarError, match="schema-form-unique"):
+        rules(schema, form, WITHOUT)
+
+
+@pytest.mark.parametrize("form", [form for form in LAZY if form in BRACES])
+def test_keys_that_must_be_there_are_not_counted_in_any_order(form: str) -> None:
+    properties = {"a": {"type": "null"}, "b": {"type": "null"}}
+    inside = {"type": "object", "properties": properties, "minProperties": 2, "patternProperties": {"^x": {}}}
+    schema = {**OBJECT, "properties": {"c": inside}, "required": ["c"]}
+    with pytest.raises(cfgmask.GrammarError, match="schema-form-order"):
+        lower(Schema(schema, form, ANY_ORDER), parts=True)
+
+
 def test_keys_without_names_are_left_out_of_tags() -> None:
     inner = {"type": "object", "properties": {"x": {"type": "null"}}}
     schema = {"type": "object", "properties": {"a": inner, "b": {"type": "array", "items": inner}}}

@@ -17,9 +17,9 @@ import pytest
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR, Rule, Terminal
 from cfgmask.grammar.regex_tree import Complement, Intersection, text
-from cfgmask.json_schema.python_string import python_string
 from cfgmask.regex import parse_regex
 from cfgmask.types.call import read_call, shape_of, write_call
+from cfgmask.types.call.python_string import python_string
 from cfgmask.types.hints import hints_of
 
 

@@ -8,17 +8,27 @@ from dataclasses import replace
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.errors import GrammarError
-from cfgmask.grammar.embedding import with_prefix
-from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Repeat, Rule, RuleRef, Scope, Sequence, SetBounds, Terminal
+from cfgmask.grammar.ir import (
+    Choice,
+    Expr,
+    GrammarIR,
+    Part,
+    Repeat,
+    Rule,
+    RuleRef,
+    Scope,
+    Sequence,
+    SetBounds,
+    Terminal,
+)
 from cfgmask.grammar.productive import productive_rules, without_nonproductive
 from cfgmask.grammar.reachable import without_unreachable
 from cfgmask.grammar.regex_tree import Alternation, KeySet, RegexTree, text
-from cfgmask.json_schema.forms import PYTHON_LITERAL
-from cfgmask.json_schema.in_form import in_form
-from cfgmask.json_schema.lower import lower_schema
+from cfgmask.json_schema import schema_part
 from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.python_string import NoLiteralError
 from cfgmask.limits import Limits
+from cfgmask.types.call.literals import as_literals
+from cfgmask.types.call.python_string import NoLiteralError
 from cfgmask.types.call.tree import Call, Field, Fixed, Items, Leaf, Names, OneOf, Pairs, Record, Shape
 
 # A register of keys takes these for values that are no strings.
@@ -143,14 +153,14 @@ class _Writer:
         options = replace(self._options, whitespace="compact")
         if leaf.dialect is not None:
             options = replace(options, pattern_dialect=leaf.dialect)
+        part = schema_part(leaf.schema, self._names[id(leaf)], options=options, limits=self._limits)
+        assert isinstance(part, Part), "a terminal stands for bytes that are missing"
         try:
-            json = lower_schema(leaf.schema, options=options, limits=self._limits)
-            grammar = in_form(json, PYTHON_LITERAL, {})
+            inner = as_literals(part.lower(f"{self._names[id(leaf)]}."))
         except NoLiteralError as error:
             message = f"strings of {error} cannot be written as literals of Python"
             raise GrammarError([Diagnostic("type-unsupported", message)]) from None
-        self.notes += grammar.notes
-        inner = with_prefix(grammar, f"{self._names[id(leaf)]}.")
+        self.notes += part.notes()
         self.rules += (replace(rule, scope=0) for rule in inner.rules)
         return RuleRef(inner.start)
 
