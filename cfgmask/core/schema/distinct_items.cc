@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "schema/equal_items.h"
+#include "schema/kind_states.h"
 
 namespace cfgmask {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "schema/deferred_schema.h"
-#include "schema/equal_items.h"
+#include "schema/kind_states.h"
 
 namespace cfgmask {
 

@@ -6,8 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "schema/equal_items.h"
 #include "schema/json_document.h"
+#include "schema/kind_states.h"
 #include "schema/large_lists.h"
 #include "schema/large_unions.h"
 #include "schema/scalars_together.h"

@@ -1,7 +1,7 @@
 // Arrays whose items are of kinds that share no value: those in which some items are equal, and those without equal
 // items, where some kind may be used up.
 //
-// Of the first: until// an item is equal to one before it, items are written as if none were, so that the parser's set
+// Of the first: until an item is equal to one before it, items are written as if none were, so that the parser's set
 // has them, or as one that came (Holds::kAgain); from then on as in any array. A state of the array has the kinds of
 // the items that came: of others there is none that could come again.
 //

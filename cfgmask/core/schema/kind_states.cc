@@ -1,4 +1,4 @@
-#include "schema/equal_items.h"
+#include "schema/kind_states.h"
 
 #include <algorithm>
 #include <map>
