@@ -95,11 +95,27 @@ DistinctItems PlainReading::distinct_items() {
 std::vector<PlainValueId> PlainReading::told_apart() {
   if (!algebra_.compares_items()) return {};
   DistinctItems items = distinct_items();
-  items.doubtful();  // tells how the others are told apart
+  // Tells how the others are told apart. Fewer values may be possible than before, and so be counted otherwise.
+  let_repeat(items.doubtful(), schema_.written());
   std::vector<PlainValueId> found = items.told_apart();
   // These have rules of their own.
   for (PlainValueId id : found) count_rules(schema_.at(id), schema_.at(id).name);
   schema_.set_counts(items.counts());
+  return found;
+}
+
+// Refuses that the items of some arrays differ. Whether there were any that a text may reach.
+bool PlainReading::let_repeat(const std::vector<PlainValueId>& arrays, const std::vector<bool>& written) {
+  bool found = false;
+  for (PlainValueId id : arrays) {
+    const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
+    if (written[id.value]) refuse(SchemaRefusal::Kind::kUniqueItems, place);
+    schema_.change_array(id, [](PlainSchema::Array& array) {
+      array.distinct = false;
+      array.kinds = nullptr;
+    });
+    found = found || written[id.value];
+  }
   return found;
 }
 
@@ -174,20 +190,10 @@ bool PlainReading::relax() {
   }
   DistinctItems& items = *distinct;
   const std::vector<bool> written = schema_.written();
-  bool found = false;
   for (const auto& [id, refusal] : algebra_.doubts()) {
     if (written[id.value]) refuse(refusal.kind, refusal.pointer);
   }
-  for (PlainValueId id : doubtful) {
-    const std::string place = schema_.name_at(schema_.at(id).array->distinct_at);
-    if (!written[id.value]) continue;
-    refuse(SchemaRefusal::Kind::kUniqueItems, place);
-    schema_.change_array(id, [](PlainSchema::Array& array) {
-      array.distinct = false;
-      array.kinds = nullptr;
-    });
-    found = true;
-  }
+  bool found = let_repeat(doubtful, written);
   std::optional<std::vector<PlainValueId>> apart;
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const PlainValueId id(i);
