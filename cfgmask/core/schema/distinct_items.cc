@@ -48,7 +48,7 @@ std::vector<PlainValueId> DistinctItems::doubtful() {
   }
   for (PlainValueId array : arrays) {
     if (std::ranges::find(found, array) != found.end()) continue;
-    const bool has_kinds = array_at(array).kinds != nullptr;
+    const bool has_kinds = array_at(array).kinds && !array_at(array).repeats;
     if (has_kinds ? has_enough(array) : is_plain(array)) continue;
     if (!has_kinds) uncounted_.push_back(array);
     found.push_back(array);
@@ -71,7 +71,7 @@ std::vector<PlainValueId> DistinctItems::distinct_arrays() const {
 std::vector<PlainValueId> DistinctItems::items_of(PlainValueId id) const {
   const Array& array = array_at(id);
   const auto n_prefix = static_cast<uint32_t>(std::min<size_t>(array.prefix.size(), array.maximum));
-  if (array.kinds) {
+  if (array.kinds && !array.repeats) {
     std::vector<PlainValueId> found;
     for (const auto& kind : array.kinds->kinds) {
       if (schema_.is_live(kind.items)) found.push_back(kind.items);

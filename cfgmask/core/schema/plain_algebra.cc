@@ -461,7 +461,7 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
   };
   const IsPossible possible = [](PlainValueId id) { return id != PlainSchema::never(); };
   if (value.object && value.object->has_particular_witnesses()) can_be_met(*value.object, common, possible);
-  if (value.array && !value.array->witnesses.empty() && !value.array->kinds) {
+  if (value.array && !value.array->witnesses.empty() && !(value.array->repeats && value.array->kinds)) {
     const auto states =
         counted_items(*value.array) > kMaxCountedItems ? std::nullopt : item_states(*value.array, common);
     if (states) return work(states->size());

@@ -112,7 +112,8 @@ bool PlainReading::let_repeat(const std::vector<PlainValueId>& arrays, const std
     if (written[id.value]) refuse(SchemaRefusal::Kind::kUniqueItems, place);
     schema_.change_array(id, [](PlainSchema::Array& array) {
       array.distinct = false;
-      array.kinds = nullptr;
+      // Of an array that repeats, kinds are known, and not what items and witnesses have in common.
+      if (!array.repeats) array.kinds = nullptr;
     });
     found = found || written[id.value];
   }
