@@ -453,7 +453,11 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
   const CommonValue common = [&](PlainValueId a, PlainValueId b) {
     // Not asked twice: what is said of a value may be known in another way once it is settled, under another number.
     work(1);
-    if (const auto known = schema_.known_common(a, b)) return *known;
+    if (const auto known = schema_.known_common(a, b)) {
+      // What is in it may have been changed since.
+      found.push_back(*known);
+      return *known;
+    }
     const PlainValueId both = this->both(a, b);
     schema_.set_common(a, b, both);
     found.push_back(both);
