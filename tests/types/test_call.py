@@ -17,9 +17,13 @@ import pytest
 import cfgmask
 from cfgmask.grammar.ir import GrammarIR, Rule, Terminal
 from cfgmask.grammar.regex_tree import Complement, Intersection, text
+from cfgmask.json_schema import JsonSchemaOptions
+from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 from cfgmask.types.call import read_call, shape_of, write_call
 from cfgmask.types.call.python_string import python_string
+from cfgmask.types.call.rules import call_grammar
+from cfgmask.types.call.tree import Leaf
 from cfgmask.types.hints import hints_of
 
 
@@ -622,3 +626,26 @@ def test_notes_say_what_calls_do_not_check() -> None:
     with pytest.raises(cfgmask.GrammarError, match="type-validator"):
         cfgmask.Grammar.from_type(list[Even], syntax="call", strict=True)
     assert cfgmask.Grammar.from_type(Tag, syntax="call").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("items", "texts"),
+    [
+        ({"type": ["boolean", "null"]}, ["[True, False]", "[None, True]", "[]"]),
+        ({"type": "array", "items": {"type": "boolean"}}, ["[[True], [False]]", "[[True], [True, True]]"]),
+        ({"type": "string"}, ['["a", "b"]']),
+        ({"type": "integer"}, ["[1, 2]"]),
+    ],
+)
+def test_values_that_must_differ_are_literals_too(items: dict[str, Any], texts: list[str]) -> None:
+    schema = {"type": "array", "uniqueItems": True, "items": items}
+    grammar = call_grammar(Leaf(Any, schema, None, lambda value: value), JsonSchemaOptions(), Limits())
+    vocabulary = cfgmask.Vocabulary.from_bytes([*(bytes([b]) for b in range(256)), b""], eos_token_id=256)
+    compiled = cfgmask.compile(grammar, vocabulary)
+    for written in texts:
+        assert len(ast.literal_eval(written)) == len({repr(item) for item in ast.literal_eval(written)})
+        matcher = compiled.matcher()
+        assert matcher.advance_bytes(written.encode()) == len(written), written
+        assert matcher.is_accepting
+    for written in ("[true", "[null", "[True, True]", "[[True], [True]]", '["a", "a"]', "[1, 1]"):
+        assert compiled.matcher().advance_bytes(written.encode()) < len(written), written

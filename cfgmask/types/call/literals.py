@@ -1,8 +1,8 @@
 """JSON without white space as literals of Python, terminal by terminal.
 
 Values of JSON and literals of Python have the same structure. So rules stay as they are; marks, words and strings are
-written anew. What a register reads, values that must differ among them, it reads as JSON: these have one spelling, in
-double quotes. Keys without names, which it tells apart, are in single quotes, as `repr` writes them.
+written anew. A register reads strings as JSON does: those that must differ have one spelling, in double quotes. Keys
+without names, which it tells apart, are in single quotes, as `repr` writes them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cfgmask.grammar.regex_tree import (
 from cfgmask.grammar.walk import fold
 from cfgmask.types.call.python_string import python_string
 
-_MARKS = {b":": text(": "), b",": text(", "), b"null": text("None"), b"true": text("True"), b"false": text("False")}
+_FIXED = {b":": text(": "), b",": text(", "), b"null": text("None"), b"true": text("True"), b"false": text("False")}
 _QUOTES = [(0x22, 0x22), (0x27, 0x27), (0x5C, 0x5C)]
 _KEY = Repetition(negated(char_class([(0, 0x1F), *_QUOTES, (0x7F, 0x9F)])), 1, None)
 # The name of terminals that are keys without names.
@@ -57,10 +57,8 @@ def _written(terminal: Terminal) -> Terminal:
     bodies = _bodies(terminal.regex)
     if bodies is None:
         regex = terminal.regex
-        mark = regex.data.strip() if isinstance(regex, Literal) else b""
-        # Values that must differ are read as JSON.
-        is_read = terminal.distinct and mark not in (b":", b",")
-        return terminal if is_read or mark not in _MARKS else replace(terminal, regex=_MARKS[mark])
+        written = _FIXED.get(regex.data.strip()) if isinstance(regex, Literal) else None
+        return terminal if written is None else replace(terminal, regex=written)
     if terminal.name == _OTHER_KEYS:
         keys = Alternation(tuple(Intersection((body, _KEY)) for body in bodies))
         return replace(terminal, regex=Concatenation((text("'"), keys, text("'"))), endless="")
