@@ -334,7 +334,7 @@ def test_of_few_scalars_some_item_must_be_another_such_array(endless: dict[str, 
         # Of arrays of a kind steps would be told apart, and any other rule writes the same arrays.
         {**ANY, "contains": WITH_STEPS},
         {**ANY, "prefixItems": [WITH_STEPS]},
-        # What is told apart by its steps has no witnesses in it, no keys without names, and no kinds of items.
+        # Steps tell no items apart that hold `contains`, keys without names, or items counted by their kinds.
         {**ANY, "items": WITH_STEPS},
         {**ANY, "items": {"items": WITH_STEPS, "type": "array"}},
         {**ANY, "items": {**CLOSED, "properties": {"a": {"not": {"multipleOf": 2}}}}},
@@ -453,6 +453,19 @@ def test_what_is_relaxed_is_only_widened(schema: dict[str, Any], taken: str, ref
     matcher = compiled(schema, on_unsupported="relax").matcher()
     assert matcher.advance_bytes((taken + refused).encode()) == len(taken.encode())
     assert matcher.is_accepting == (not refused)
+
+
+def test_alternatives_that_overlap_in_too_many_ways_are_those_of_uniqueitems() -> None:
+    lists = [{"type": "array", "items": {"pattern": f"^[a-{chr(98 + i)}]*$"}, "maxItems": 3} for i in range(20)]
+    schema = {**ANY, "type": "array", "items": {"anyOf": lists}}
+    with pytest.raises(cfgmask.GrammarError) as caught:
+        compiled(schema)
+    assert [(problem.code, problem.pointer) for problem in caught.value.diagnostics] == [
+        ("schema-unique-items", "/uniqueItems")
+    ]
+    relaxed = compiled(schema, on_unsupported="relax")
+    assert accepts(relaxed, '[["a"], ["a", "b"], ["a"]]')
+    assert not accepts(relaxed, '[["A"]]')
 
 
 ITEMS = st.sampled_from(

@@ -176,10 +176,17 @@ void PlainAlgebra::finish() {
   define_each([&](PlainValueId id) { return written(id); });
 }
 
+template <class Change>
+void PlainAlgebra::if_few(const Change& change) {
+  try {
+    change();
+  } catch (const TooManyAlternatives&) {
+    left_ = std::nullopt;
+  }
+}
+
 // Each alternative loses what those before it have, if that may be something.
-void PlainAlgebra::part(PlainValueId id) {
-  const std::string name = schema_.at(id).name;
-  const At here(*this, &name);
+PlainAlgebra::Parts PlainAlgebra::parted(PlainValueId id) {
   const std::vector<PlainValueId> parts = schema_.alternatives_of({id});
   Parts all;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -195,7 +202,13 @@ void PlainAlgebra::part(PlainValueId id) {
     all.arrays.insert(all.arrays.end(), left.arrays.begin(), left.arrays.end());
     all.objects.insert(all.objects.end(), left.objects.begin(), left.objects.end());
   }
-  schema_.define(id, value_of(std::move(all), name));
+  return all;
+}
+
+void PlainAlgebra::part(PlainValueId id) {
+  const std::string name = schema_.at(id).name;
+  const At here(*this, &name);
+  if_few([&] { schema_.define(id, value_of(parted(id), name)); });
 }
 
 std::vector<PlainAlgebra::ObjectRef> PlainAlgebra::by_first_to_meet(const ObjectRef& object) {
@@ -454,7 +467,7 @@ void PlainAlgebra::find_common(PlainValueId id, std::vector<PlainValueId>& found
     // Not asked twice: what is said of a value may be known in another way once it is settled, under another number.
     work(1);
     if (const auto known = schema_.known_common(a, b)) {
-      // What is in it may have been changed since.
+      // It may hold sets that were changed since the last call.
       found.push_back(*known);
       return *known;
     }
@@ -482,7 +495,7 @@ void PlainAlgebra::find_kinds(PlainValueId id) {
 
 void PlainAlgebra::sort_items(PlainValueId id) {
   if (counted_items(*schema_.at(id).array) > kMaxCountedItems) return;
-  schema_.change_array(id, [&](Array& array) { array.kinds = item_kinds(array); });
+  if_few([&] { schema_.change_array(id, [&](Array& array) { array.kinds = item_kinds(array); }); });
 }
 
 std::shared_ptr<const PlainSchema::ItemKinds> PlainAlgebra::item_kinds(const Array& array) {
@@ -533,11 +546,17 @@ void PlainAlgebra::settle(PlainValueId id) {
   found->second.active = true;
   ++depth_;
   const Pending pending = found->second;
-  Value value = [&] {
+  Value value;
+  try {
     const std::string place = place_of(pending);
     const At at(*this, &place);
-    return made_of(pending);
-  }();
+    value = made_of(pending);
+  } catch (...) {
+    // It may be tried again.
+    --depth_;
+    pending_.at(id.value).active = false;
+    throw;
+  }
   --depth_;
   if (!value.is_empty()) {
     Value same;

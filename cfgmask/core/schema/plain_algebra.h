@@ -139,7 +139,7 @@ class PlainAlgebra {
   // Works out everything that the root reaches. Annotations then go. May be called again once sets were changed.
   void finish();
   // Makes the alternatives of a set share no value, and have no witnesses that only members can meet. After `finish`,
-  // which has to be called again.
+  // which has to be called again. Where that comes to too many alternatives, the set stays as it is.
   void part(PlainValueId id);
   // Sorts the items of an array into kinds, unless there are too many. As above.
   void sort_items(PlainValueId array);
@@ -271,6 +271,10 @@ class PlainAlgebra {
   void meet_kind(Kind kind, uint32_t everything, const Parts& a, const Parts& b, Parts& both);
   std::optional<uint32_t> meet_terminals(uint32_t a, uint32_t b);
   std::optional<uint32_t> without(uint32_t a, const std::vector<uint32_t>& holes);
+  // Does what may come to too many alternatives, which is then not done.
+  template <class Change>
+  void if_few(const Change& change);
+  Parts parted(PlainValueId id);
   // The objects without keys that have no names, in sets without witnesses: which member is the first to meet one.
   std::vector<ObjectRef> by_first_to_meet(const ObjectRef& object);
   // The same scalars, each in one terminal.
