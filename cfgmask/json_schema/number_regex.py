@@ -51,9 +51,8 @@ from cfgmask.json_schema.decimals import (
     whole_numbers,
 )
 from cfgmask.json_schema.multiples import combined, multiples
-from cfgmask.json_schema.number_holes import is_multiples
 from cfgmask.json_schema.number_list import NumberList
-from cfgmask.json_schema.numbers import NumberShape, count, enumerated
+from cfgmask.json_schema.numbers import NumberShape, count, enumerated, is_multiples
 from cfgmask.json_schema.values import Number, magnitude, plain_decimal
 
 MAX_ZEROS = 4

@@ -87,6 +87,11 @@ INTEGERS = NumberShape(step=1)
 PLAIN_INTEGERS = NumberShape(step=1, plain=True)
 
 
+def is_multiples(shape: NumberShape) -> bool:
+    """Whether the set is all multiples of a number."""
+    return shape.step is not None and shape == NumberShape(step=shape.step)
+
+
 def intersect(a: NumberShape, b: NumberShape) -> NumberShape | None:
     """The numbers of both shapes; None where there are none for a reason that needs no search."""
     low, low_open = _tighter((a.low, a.low_open), (b.low, b.low_open), 1)

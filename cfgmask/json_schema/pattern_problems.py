@@ -27,15 +27,16 @@ def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits
         types = allowed_types(node)
         pattern = node.get("pattern")
         if isinstance(pattern, str) and "string" in types:
-            found += _problems(pattern, node.at("pattern"), limits, options.pattern_dialect)
+            found += pattern_errors(pattern, node.at("pattern"), limits, options.pattern_dialect)
         patterns = node.get("patternProperties")
         for name in patterns if isinstance(patterns, dict) and "object" in types else ():
             pointer = f"{node.at('patternProperties')}/{escape(name)}"
-            found += _problems(name, pointer, limits, options.pattern_dialect)
+            found += pattern_errors(name, pointer, limits, options.pattern_dialect)
     return found
 
 
-def _problems(pattern: str, pointer: str, limits: Limits, dialect: DialectName) -> Iterator[Diagnostic]:
+def pattern_errors(pattern: str, pointer: str, limits: Limits, dialect: DialectName) -> Iterator[Diagnostic]:
+    """The errors of one pattern, at a place. Raises as `pattern_problems`."""
     if dialect == "ecma" and plain_search(pattern, limits) is not None:
         return
     # Each character takes a microsecond or two, and a short pattern as long as a question.

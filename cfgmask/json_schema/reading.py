@@ -143,7 +143,7 @@ def attempt(
         return Attempt(document, options, schemas, found, None, errors, (), is_complete=False)
     cannot = list(Refusals(schemas, found.reached).told(told))
     if plain is None or not relaxes:
-        # These may come of what is disregarded in the schema, or of what is malformed in another document.
+        # Either of them may be a consequence of what was left out, or of an error in another document.
         errors += [d for d in (*refused, *cannot) if not errors or d.code not in _CONSEQUENCES]
         return Attempt(
             document, options, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes

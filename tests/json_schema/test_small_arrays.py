@@ -22,7 +22,7 @@ def test_some_small_schemas() -> None:
 
 
 def test_few_are_refused() -> None:
-    """Of arrays that must differ, or must not hold what stands beside them, not all are counted."""
+    """The core does not count all arrays that must differ from each other, or from what stands beside them."""
 
     def is_refused(case: Case) -> bool:
         try:

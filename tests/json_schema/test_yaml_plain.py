@@ -76,7 +76,7 @@ def walk_both(grammar: cfgmask.Grammar, seed: int, after: bytes = b"") -> None:
 
 
 def walk_judged(grammar: cfgmask.Grammar, schema: Any, seed: int) -> None:
-    """A random text, which is completed: what both versions of YAML read of it is valid."""
+    """Complete a random text. Both versions of YAML must read the same valid value."""
     matcher = cfgmask.compile(grammar, VOCABULARY).matcher()
     rng, mask, text = random.Random(seed), np.zeros((len(TOKENS) + 31) // 32, np.uint32), b""
     for _ in range(50):

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from cfgmask.json_schema import decide, number_holes, numbers
+from cfgmask.json_schema import decide, numbers
 from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.number_regex import NoRegex, number_regex
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue, Number
-from tests.reference.json_schema import array_algebra, object_algebra, strings
+from tests.reference.json_schema import array_algebra, number_holes, object_algebra, strings
 from tests.reference.json_schema.annotations import NO_KEYS
 from tests.reference.json_schema.normal_form import (
     ALL_ARRAYS,

@@ -19,6 +19,7 @@ from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.problems import MAX_PROBLEMS, placed, reference_loop
 from cfgmask.json_schema.resolve import Schemas
 from cfgmask.json_schema.session import current
+from cfgmask.json_schema.survey import allowed_types
 from cfgmask.json_schema.values import around
 from cfgmask.limits import Limits
 from tests.reference.json_schema import algebra
@@ -44,7 +45,7 @@ from tests.reference.json_schema.object_keywords import (
     object_shape,
 )
 from tests.reference.json_schema.probe import InProgress, Prober
-from tests.reference.json_schema.scalar_keywords import allowed_types, constants, number_shapes, string_set
+from tests.reference.json_schema.scalar_keywords import constants, number_shapes, string_set
 from tests.reference.json_schema.writable import Writable
 
 # Keywords whose schemas apply to the same value as the schema they stand in.

@@ -90,11 +90,6 @@ def without_covered(shapes: tuple[NumberShape, ...]) -> tuple[NumberShape, ...]:
 _MAX_COMPARED = 64
 
 
-def is_multiples(shape: NumberShape) -> bool:
-    """Whether the set is all multiples of a number."""
-    return shape.step is not None and shape == NumberShape(step=shape.step)
-
-
 def _is_simple(shape: NumberShape) -> bool:
     """Whether the set is all multiples of a number, between bounds perhaps."""
     return shape.step is not None and shape == NumberShape(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from fractions import Fraction
 
-from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.errors import GrammarError
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
 from cfgmask.json_schema import numbers
 from cfgmask.json_schema.drafts import Draft
@@ -15,8 +14,8 @@ from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.pattern_problems import pattern_errors
 from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
-from cfgmask.json_schema.survey import TYPES
 from cfgmask.json_schema.values import JsonValue, Number, is_number
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
@@ -31,15 +30,6 @@ from tests.reference.json_schema.normal_form import (
     ObjectShape,
 )
 from tests.reference.json_schema.strings import ALL_STRINGS, StringSet
-
-
-def allowed_types(node: Node) -> frozenset[str]:
-    """The names in `type`; all of them where it is absent. "number" includes integers."""
-    named = node.get("type")
-    if isinstance(named, list):
-        return frozenset(str(name) for name in named)
-    return frozenset(TYPES) if named is None else frozenset([str(named)])
-
 
 # Constants
 
@@ -148,28 +138,10 @@ def read_pattern(pattern: str, pointer: str, limits: Limits, dialect: DialectNam
     current().spend(STEPS_PER_QUESTION + len(pattern))
     try:
         tree: RegexTree = parse_regex(pattern, dialect=dialect, context="search", limits=limits)
-    except GrammarError as error:
-        other = _other_dialect(pattern, limits) if dialect == "ecma" else None
-        hint = "" if other is None else f'; or pass `pattern_dialect="{other}"`, which reads it as it is'
-        refusals = frozenset(
-            replace(d, pointer=pointer, help=f"{d.help or 'write it as ECMA-262 does'}{hint}")
-            for d in error.diagnostics
-            if d.severity == "error"
-        )
+    except GrammarError:
+        refusals = frozenset(pattern_errors(pattern, pointer, limits, dialect))
         return StringSet(pattern=ANY_TEXT, refusals=refusals)
     return StringSet(pattern=tree)
-
-
-def _other_dialect(pattern: str, limits: Limits) -> DialectName | None:
-    """The dialect that reads a pattern which ECMA-262 does not."""
-    others: tuple[DialectName, ...] = ("python", "rust")
-    for dialect in others:
-        try:
-            parse_regex(pattern, dialect=dialect, context="search", limits=limits)
-        except (GrammarError, LimitExceeded):
-            continue
-        return dialect
-    return None
 
 
 def _format(name: str) -> StringSet:
