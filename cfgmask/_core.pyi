@@ -1018,7 +1018,7 @@ class Segments:
 
 @final
 class Catching:
-    """A callback for C, which can raise nothing: calls a function, and gives what it raises to `on_error`.
+    """Wraps a function for a C library, which handles no exceptions: gives what it raises to `on_error`.
 
     function  called with the arguments of the callback; its result is dropped
     on_error  called with the exception and the same arguments; should raise nothing

@@ -44,13 +44,13 @@ std::vector<PlainValueId> DistinctItems::doubtful() {
     if (!with_steps_.contains(array.value) || may_be_told_by_steps(array)) continue;
     found.push_back(array);
     // How deep what meets witnesses may be is known of kinds.
-    if (!array_at(array).witnesses.empty() && !array_at(array).kinds) uncounted_.push_back(array);
+    if (!array_at(array).witnesses.empty() && !array_at(array).counts_kinds()) uncounted_.push_back(array);
   }
   for (PlainValueId array : arrays) {
     if (std::ranges::find(found, array) != found.end()) continue;
-    const bool has_kinds = array_at(array).kinds && !array_at(array).repeats;
-    if (has_kinds ? has_enough(array) : is_plain(array)) continue;
-    if (!has_kinds) uncounted_.push_back(array);
+    const bool is_counted = array_at(array).counts_kinds();
+    if (is_counted ? has_enough(array) : is_plain(array)) continue;
+    if (!is_counted) uncounted_.push_back(array);
     found.push_back(array);
   }
   return found;
@@ -71,7 +71,7 @@ std::vector<PlainValueId> DistinctItems::distinct_arrays() const {
 std::vector<PlainValueId> DistinctItems::items_of(PlainValueId id) const {
   const Array& array = array_at(id);
   const auto n_prefix = static_cast<uint32_t>(std::min<size_t>(array.prefix.size(), array.maximum));
-  if (array.kinds && !array.repeats) {
+  if (array.counts_kinds()) {
     std::vector<PlainValueId> found;
     for (const auto& kind : array.kinds->kinds) {
       if (schema_.is_live(kind.items)) found.push_back(kind.items);
@@ -283,17 +283,25 @@ bool DistinctItems::surely_has_composites(PlainValueId id, uint32_t depth) {
 
 // How many scalars there are; nullopt where that takes more than a look.
 std::optional<uint32_t> DistinctItems::exactly(const Parts& parts) {
+  if (!are_apart(parts.terminals)) return std::nullopt;
   uint32_t all = 0;
-  for (size_t i = 0; i < parts.terminals.size(); ++i) {
-    const auto n = n_scalars(parts.terminals[i]);
-    if (!n || parts.terminals.size() > kMostAlternatives) return std::nullopt;
+  for (uint32_t t : parts.terminals) {
+    const auto n = n_scalars(t);
+    if (!n) return std::nullopt;
     all = n_either(all, *n);
-    for (size_t j = 0; j < i; ++j) {
-      if (!schema_.plainly_apart(schema_.terminal(parts.terminals[i]), schema_.terminal(parts.terminals[j])))
-        return std::nullopt;
-    }
   }
   return all;
+}
+
+// Whether it is plain that no two have a scalar in common.
+bool DistinctItems::are_apart(const std::vector<uint32_t>& terminals) const {
+  if (terminals.size() > kMostAlternatives) return false;
+  for (size_t i = 0; i < terminals.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!schema_.plainly_apart(schema_.terminal(terminals[i]), schema_.terminal(terminals[j]))) return false;
+    }
+  }
+  return true;
 }
 
 // Whether it is plain that there are so many.
@@ -315,15 +323,12 @@ bool DistinctItems::has_scalars(const Parts& parts, uint32_t least) const {
 uint32_t DistinctItems::counted_scalars(const Parts& parts) {
   uint32_t all = 0;
   uint32_t most = 0;
-  bool are_apart = parts.terminals.size() <= kMostAlternatives;
-  for (size_t i = 0; i < parts.terminals.size(); ++i) {
-    const uint32_t n = n_scalars(parts.terminals[i]).value_or(0);
+  for (uint32_t t : parts.terminals) {
+    const uint32_t n = n_scalars(t).value_or(0);
     all = n_either(all, n);
     most = std::max(most, n);
-    for (size_t j = 0; j < i && are_apart; ++j)
-      are_apart = schema_.plainly_apart(schema_.terminal(parts.terminals[i]), schema_.terminal(parts.terminals[j]));
   }
-  return are_apart ? all : most;
+  return are_apart(parts.terminals) ? all : most;
 }
 
 // ---- arrays and objects that go on
@@ -404,7 +409,7 @@ bool DistinctItems::may_be_told_by_steps(PlainValueId array) {
   // An item is of one kind wherever it stands. (Objects in items are written in the order of the schema.)
   if (items.size() > kMostAlternatives) return false;
   uint64_t looks = 0;
-  for (size_t i = 0; i < items.size() && !array_at(array).kinds; ++i) {
+  for (size_t i = 0; i < items.size() && !array_at(array).counts_kinds(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (!schema_.disjoint(items[i], items[j], looks)) {
         uncounted_.push_back(array);
@@ -515,17 +520,11 @@ bool DistinctItems::shares_none(PlainValueId id) {
       value.alternatives.empty() ? std::vector<PlainValueId>() : schema_.alternatives_of({id});
   if (std::max(parts.size(), value.terminals.size()) > kMostAlternatives) return false;
   uint64_t looks = 0;
-  bool found = true;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) found = found && schema_.disjoint(parts[i], parts[j], looks);
+  bool found = are_apart(value.terminals);
+  for (size_t i = 0; i < parts.size() && found; ++i) {
+    for (size_t j = 0; j < i && found; ++j) found = schema_.disjoint(parts[i], parts[j], looks);
+    work_(std::exchange(looks, 0) / kLooksPerUnit);
   }
-  for (size_t i = 0; i < value.terminals.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      found =
-          found && schema_.plainly_apart(schema_.terminal(value.terminals[i]), schema_.terminal(value.terminals[j]));
-    }
-  }
-  work_(looks / kLooksPerUnit);
   if (!found) overlapping_.push_back(id);
   return found;
 }

@@ -80,6 +80,7 @@ class DistinctItems {
   bool has_enough(PlainValueId array);
   bool surely_has_composites(PlainValueId id, uint32_t depth);
   std::optional<uint32_t> exactly(const Parts& parts);
+  bool are_apart(const std::vector<uint32_t>& terminals) const;
   bool has_scalars(const Parts& parts, uint32_t least) const;
   uint32_t counted_scalars(const Parts& parts);
 

@@ -29,8 +29,7 @@ void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }
-  if (array.forbids_equal_items() && array.kinds)
-    return add_alternative(rule, Symbols{open_array_, items_of_kinds(id)});
+  if (array.counts_kinds()) return add_alternative(rule, Symbols{open_array_, items_of_kinds(id)});
   if (!array.witnesses.empty()) return add_array_with_witnesses(rule, id, Symbols{open_array_});
   add_alternative(rule, Symbols{open_array_, rule_of(ArrayState{id, 0})});
 }
@@ -101,7 +100,7 @@ DeferredSchema::Kept DeferredSchema::kept_strings(PlainValueId array) {
 }
 
 DeferredSchema::Kept DeferredSchema::find_kept_strings(PlainValueId array) {
-  if (!may_keep_texts() || schema_.at(array).array->kinds) return Kept::kInSet;
+  if (!may_keep_texts() || schema_.at(array).array->counts_kinds()) return Kept::kInSet;
   const auto is_endless = [&](const PlainSchema::Terminal& t) {
     if (t.spelling == PlainSchema::Spelling::kAnyString) return true;
     return t.spelling == PlainSchema::Spelling::kText &&

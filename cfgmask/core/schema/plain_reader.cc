@@ -104,6 +104,38 @@ std::vector<PlainValueId> PlainReading::told_apart() {
   return found;
 }
 
+// What is doubtful of items that must differ, once sets were changed so that more of them can be counted.
+std::pair<DistinctItems, std::vector<PlainValueId>> PlainReading::look_at_items() {
+  std::unordered_set<uint32_t> parted;
+  std::unordered_set<uint32_t> sorted;
+  for (int round = 0;; ++round) {
+    DistinctItems items = distinct_items();
+    std::vector<PlainValueId> doubtful = items.doubtful();
+    bool is_changed = false;
+    if (round < kMostRounds) {
+      for (PlainValueId id : items.overlapping()) {
+        if (!parted.insert(id.value).second) continue;
+        algebra_.part(id);
+        is_changed = true;
+      }
+      for (PlainValueId id : items.uncounted()) {
+        if (!sorted.insert(id.value).second) continue;
+        algebra_.sort_items(id);
+        is_changed = true;
+      }
+    }
+    for (PlainValueId id : items.impossible()) {
+      Value without = schema_.at(id);
+      without.array = nullptr;
+      schema_.define(id, std::move(without));
+      is_changed = true;
+    }
+    if (!is_changed) return {std::move(items), std::move(doubtful)};
+    algebra_.finish();
+    find_live();
+  }
+}
+
 // Refuses that the items of some arrays differ. Whether there were any that a text may reach.
 bool PlainReading::let_repeat(const std::vector<PlainValueId>& arrays, const std::vector<bool>& written) {
   bool found = false;
@@ -112,7 +144,7 @@ bool PlainReading::let_repeat(const std::vector<PlainValueId>& arrays, const std
     if (written[id.value]) refuse(SchemaRefusal::Kind::kUniqueItems, place);
     schema_.change_array(id, [](PlainSchema::Array& array) {
       array.distinct = false;
-      // Of an array that repeats, kinds are known, and not what items and witnesses have in common.
+      // What items and witnesses have in common is not known of an array that repeats.
       if (!array.repeats) array.kinds = nullptr;
     });
     found = found || written[id.value];
@@ -162,34 +194,7 @@ void PlainReading::refuse(SchemaRefusal::Kind kind, const std::string& name) {
 
 bool PlainReading::relax() {
   if (algebra_.doubts().empty() && !algebra_.compares_items() && !algebra_.has_witnesses()) return false;
-  std::optional<DistinctItems> distinct;
-  std::vector<PlainValueId> doubtful;
-  std::unordered_set<uint32_t> parted;
-  std::unordered_set<uint32_t> sorted;
-  std::unordered_set<uint32_t> removed;
-  for (int round = 0; round <= kMostRounds; ++round) {
-    doubtful = distinct.emplace(distinct_items()).doubtful();
-    bool is_changed = false;
-    const auto change_each = [&](const std::vector<PlainValueId>& sets, std::unordered_set<uint32_t>& known,
-                                 const auto& change) {
-      for (PlainValueId id : sets) {
-        if (!known.insert(id.value).second) continue;
-        change(id);
-        is_changed = true;
-      }
-    };
-    change_each(distinct->overlapping(), parted, [&](PlainValueId id) { algebra_.part(id); });
-    change_each(distinct->uncounted(), sorted, [&](PlainValueId id) { algebra_.sort_items(id); });
-    change_each(distinct->impossible(), removed, [&](PlainValueId id) {
-      Value without = schema_.at(id);
-      without.array = nullptr;
-      schema_.define(id, std::move(without));
-    });
-    if (!is_changed) break;
-    algebra_.finish();
-    find_live();
-  }
-  DistinctItems& items = *distinct;
+  auto [items, doubtful] = look_at_items();
   const std::vector<bool> written = schema_.written();
   for (const auto& [id, refusal] : algebra_.doubts()) {
     if (written[id.value]) refuse(refusal.kind, refusal.pointer);

@@ -225,6 +225,7 @@ class PlainReading {
   std::optional<uint32_t> most_depth() const;
   bool has_writable_keys();
   DistinctItems distinct_items();
+  std::pair<DistinctItems, std::vector<PlainValueId>> look_at_items();
   bool let_repeat(const std::vector<PlainValueId>& arrays, const std::vector<bool>& written);
   std::vector<PlainValueId> told_apart();
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {

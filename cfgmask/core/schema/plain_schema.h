@@ -135,11 +135,13 @@ class PlainSchema {
     uint32_t distinct_at = 0;  // the name of the place that says so
     bool repeats = false;      // some item is equal to another; otherwise as above
     uint32_t repeats_at = 0;
-    // Of an array that repeats, once it is finished, and of one without equal items that has to count them.
+    // Known of an array that repeats once it is finished, and of one whose items must differ where they are counted.
     std::shared_ptr<const ItemKinds> kinds = {};
     EvaluatedItems evaluated = {};
 
     bool forbids_equal_items() const { return distinct && maximum > 1; }
+    // Whether its items must differ, and are counted by their kinds.
+    bool counts_kinds() const { return kinds && !repeats && forbids_equal_items(); }
     std::optional<PlainValueId> item(size_t i) const { return i < prefix.size() ? std::optional(prefix[i]) : rest; }
   };
   // Some key of these, that is none of the names of members in `besides`, must be there and hold such a value. A name

@@ -23,7 +23,7 @@ PlainValueId PlainReading::combined(JsonId schema, const Said& said, PlainValueI
       for (PlainValueId part : branches(held, "allOf", pointer, depth)) terms.push_back({part});
     } else if (keyword == kAnyOf) {
       std::vector<PlainValueId> parts = branches(held, "anyOf", pointer, depth);
-      // What else there is restricts nothing then, and need not be enforced.
+      // Beside `true` the others restrict nothing, and need not be enforced.
       if (!annotates_ && std::ranges::find(parts, PlainSchema::any()) != parts.end()) continue;
       terms.push_back({annotates_ ? algebra_.any_of(std::move(parts), pointer) : either(std::move(parts), pointer)});
     } else if (keyword == kOneOf) {

@@ -20,7 +20,7 @@ using Json = JsonDocument::Kind;
 // All searches of a schema take as much as so many of the longest kind, and make so many nodes.
 constexpr uint64_t kStringSearches = 2;
 constexpr size_t kMaxStringNodes = 2'000'000;
-// Of a pattern.
+// The most parts of a pattern.
 constexpr uint64_t kMaxPatternParts = 100'000;
 
 }  // namespace

@@ -92,7 +92,7 @@ void DeferredSchema::add_array_block(uint32_t rule, PlainValueId id, const Symbo
   const auto first = array.maximum == 0 ? std::nullopt : array.item(0);
   if (!first || !schema_.can_be(array, room())) return;
   if (array.repeats) return add_repeating_array(rule, id, before);
-  if (array.forbids_equal_items() && array.kinds) return add_block(rule, before, true, items_of_kinds(id));
+  if (array.counts_kinds()) return add_block(rule, before, true, items_of_kinds(id));
   if (array.witnesses.empty()) {
     if (is_live_item(*first)) add_block(rule, before, array.forbids_equal_items(), rule_of(ArrayState{id, 0}));
     return;
