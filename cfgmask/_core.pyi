@@ -379,64 +379,6 @@ class LarkNodeTypes:
         Raises what the reader raises. Linear.
         """
 
-class PlainLark:
-    """A plain Lark grammar, as the core read it. Immutable."""
-
-    def at(self, place: int) -> str | int:
-        """The symbol at a place of the grammar.
-
-        The name of a rule or terminal, the text of a token set, or the offset of the braces of a `%json` block.
-        """
-    @property
-    def token_sets(self) -> list[str]:
-        """How its sets of special tokens are spelled."""
-    def compile(
-        self, vocabulary: TokenTable, limits: dict[str, int], shard: int, token_ids: Sequence[Sequence[int]]
-    ) -> CompiledGrammar | None:
-        """Bind the grammar to a vocabulary; None if that needs rules for parts, or it has no text.
-
-        Raises LimitExceeded.
-
-        token_ids  those of each of its `token_sets`
-        """
-
-class PlainLarkReader:
-    """Reads Lark grammars that say nothing special and have nothing wrong."""
-
-    def __init__(
-        self,
-        library: Callable[[str], Sequence[str] | None],
-        any_case: Callable[[int], Sequence[tuple[int, int]]],
-    ) -> None:
-        """
-        Library   gives the texts of a module, of which later ones define anew what earlier ones have; None: unknown
-        any_case  gives what a character matches where case is ignored, as sorted ranges
-
-        Each is asked once for each module and character.
-        """
-    def read(
-        self,
-        text: str,
-        start: str,
-        limits: dict[str, int],
-        max_tokens: int,
-        pattern: Callable[[str, str], PortableRegex | None],
-        options: Callable[[list[tuple[str, bool]]], tuple[bool, bool, bool, bool] | None],
-        schema: Callable[[str], PlainSchema | None],
-        tokens: Callable[[str], bool],
-    ) -> PlainLark | None:
-        """The grammar; None for one that is not plain, right or wrong.
-
-        start       the rule that every text is
-        max_tokens  how many tokens it may have
-        pattern     gives the regex of a pattern with flags, one that the core does not read; None where there is none,
-                    or it asks something of the text around it
-        options     gives what options come to: `lexer` is "complete", `ignore_initial`, `ignore_final`, `ignore_once`.
-                    Each has its text, and whether it is llguidance's. None for others, and wrong ones
-        schema      gives the schema in a `%json` block; None for one that is not plain
-        Linear.
-        """
-
 def lark_tokens(text: str) -> list[tuple[str, int, int]]:
     """The tokens of a text in extended Lark: terminals of `syntax.lark`, or "UNREADABLE", with start and end."""
 

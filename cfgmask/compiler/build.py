@@ -20,7 +20,7 @@ from cfgmask.compiler.readings import remember_names, remember_reading
 from cfgmask.compiler.sources import register_pickling, remember_source
 from cfgmask.compiler.token_sets import resolve
 from cfgmask.diagnostics import Diagnostic, Related, Span
-from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import (
     Choice,
     Expr,
@@ -39,9 +39,8 @@ from cfgmask.grammar.limited_rules import with_limited_rules
 from cfgmask.grammar.parameters import Argument, Masked
 from cfgmask.grammar.parts import expanded, parts_of, with_lazy_parts, without_limited_parts
 from cfgmask.grammar.regex_tree import MAX_COUNT
-from cfgmask.grammar.walk import fold, walk
+from cfgmask.grammar.walk import fold
 from cfgmask.json_schema.session import session
-from cfgmask.lark import PlainGrammar
 from cfgmask.limits import DEFAULT_LIMITS, Limits
 from cfgmask.tags.token_ids import ids_of
 from cfgmask.vocabulary import Vocabulary
@@ -100,8 +99,6 @@ def _compiled(
     if written is not None:
         return _build(written, vocabulary, limits, shard)
     plain = grammar.plain
-    if isinstance(plain, PlainGrammar):
-        return _build_lark(plain, vocabulary, limits, shard)
     if plain is not None and not isinstance(plain, GrammarIR):
         return _core.compile_schema(plain, vocabulary.core, vars(limits), shard)
     return _build(grammar.compact_ir_for(vocabulary), vocabulary, limits, shard)
@@ -109,54 +106,6 @@ def _compiled(
 
 def _build(ir: GrammarIR, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
     return _Build(ir, vocabulary, limits).run(shard)
-
-
-def _build_lark(plain: PlainGrammar, vocabulary: Vocabulary, limits: Limits, shard: int) -> _core.CompiledGrammar:
-    problems: list[Diagnostic] = []
-    ids = [resolve(tokens, vocabulary, problems) for tokens in plain.token_sets()]
-    compiled = None if problems else plain.core.compile(vocabulary.core, vars(limits), shard, ids)
-    if compiled is None:
-        # The grammar matches no text, or names an unknown token. The other way reports that with places.
-        return _build(plain.lower(), vocabulary, limits, shard)
-    remember_places(compiled, _LarkPlaces(plain))
-    remember_named_ends(compiled, {end for end in vocabulary.eos_token_ids if any(end in found for found in ids)})
-    return compiled
-
-
-class _LarkPlaces:
-    """The places of a grammar that the core read: the stages of `cfgmask.lark` know where its names stand.
-
-    Whoever remembers this lives as long as the process: it must lead neither to the grammar nor to its vocabulary.
-    """
-
-    def __init__(self, plain: PlainGrammar) -> None:
-        self._plain = plain
-        self._found: dict[str | int, RulePlace] | None = None
-
-    def __call__(self, place: int) -> RulePlace:
-        if self._found is None:
-            try:
-                self._found = _named_places(self._plain.lower())
-            except LimitExceeded:
-                # The stages of `cfgmask.lark` take more than the core.
-                self._found = {}
-        at = self._plain.core.at(place)
-        return self._found.get(at) or RulePlace(at if isinstance(at, str) else "schema", None)
-
-
-def _named_places(ir: GrammarIR) -> dict[str | int, RulePlace]:
-    """The places of rules, terminals and token sets by name, and of parts by where they begin."""
-    found: dict[str | int, RulePlace] = {}
-    for rule in ir.rules:
-        found[rule.name] = RulePlace(rule.shown_name, rule.span)
-    for expr in (expr for rule in ir.rules for expr in walk(rule.body)):
-        if isinstance(expr, Terminal):
-            found.setdefault(expr.name, RulePlace(expr.name, expr.span))
-        elif isinstance(expr, TokenSet):
-            found.setdefault(expr.text, RulePlace(expr.text, expr.span))
-        elif isinstance(expr, Part) and expr.span is not None:
-            found[expr.span.start] = RulePlace(*_name_and_span(expr))
-    return found
 
 
 def _name_and_span(part: Part) -> tuple[str, Span | None]:
@@ -300,15 +249,17 @@ class _Build:
             return self._terminals.get((id(expr), rule.scope)) or self._terminal(expr, rule.scope)
         if isinstance(expr, RuleRef) and expr.argument is None:
             return self._references.get(expr.name) or self._reference(expr.name)
+        if isinstance(expr, Repeat) and isinstance(expr.body, (Terminal, RuleRef)):
+            return self._expression(rule, expr, [self._symbol(rule, expr.body)])
         made: int = fold(expr, partial(self._expression, rule))
         return made
 
     def _expression(self, rule: Rule, expr: Expr, parts: list[int]) -> int:
         builder = self._builder
+        if isinstance(expr, Terminal):
+            return self._terminals.get((id(expr), rule.scope)) or self._terminal(expr, rule.scope)
         if isinstance(expr, RuleRef):
             return self._reference(expr.name) if expr.argument is None else self._call(expr.name, expr.argument)
-        if isinstance(expr, Terminal):
-            return self._terminal(expr, rule.scope)
         if isinstance(expr, Sequence):
             return builder.sequence(parts)
         if isinstance(expr, Choice):
@@ -405,9 +356,9 @@ def _place_of(places: list[tuple[str, Span | None]], place: int) -> RulePlace:
 
 
 def _check_counts(repeat: Repeat, rule: str) -> None:
-    for count in (repeat.minimum, repeat.maximum or 0):
-        if count > MAX_COUNT:
-            raise _counts_too_far(f"rule {rule!r} repeats something {count} times, more than {MAX_COUNT}")
+    count = max(repeat.minimum, repeat.maximum or 0)
+    if count > MAX_COUNT:
+        raise _counts_too_far(f"rule {rule!r} repeats something {count} times, more than {MAX_COUNT}")
 
 
 def _counts_too_far(message: str) -> GrammarError:

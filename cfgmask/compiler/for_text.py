@@ -47,7 +47,7 @@ def _vocabulary_of(grammar: Grammar) -> Vocabulary:
         # Markers are texts then. Its intermediate form would hold the rules of all schemas.
         with suppress(GrammarError):
             return byte_vocabulary(grammar.compact_ir_for(all_bytes()))
-    # Other plain grammars name no tokens.
+    # Schemas name no tokens.
     return all_bytes() if plain is not None else byte_vocabulary(grammar.ir)
 
 

@@ -32,7 +32,7 @@ from cfgmask.source_file import read_source
 
 if TYPE_CHECKING:
     from cfgmask import _core
-    from cfgmask.lark import Files, PlainGrammar
+    from cfgmask.lark import Files
     from cfgmask.regex import DialectName, Digits
     from cfgmask.tags.tagged import Tagged
     from cfgmask.tools.answer import Answer
@@ -103,8 +103,8 @@ class Grammar(Generic[Value_co]):
         value = grammar.parse('{"a": 1}')
     """
 
-    # `plain`: the JSON Schema or Lark grammar that it was made of, if that is a plain one, or the intermediate form
-    # with schemas as parts; `ir` says the same.
+    # `plain`: the JSON Schema that it was made of, as the core read it, or the intermediate form with schemas as parts;
+    # `ir` says the same.
 
     __slots__ = ("_bind", "_ends", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "name", "plain")
 
@@ -112,7 +112,7 @@ class Grammar(Generic[Value_co]):
         self,
         ir: GrammarIR | Callable[[], GrammarIR],
         name: str = "<grammar>",
-        plain: _core.PlainSchema | PlainGrammar | GrammarIR | None = None,
+        plain: _core.PlainSchema | GrammarIR | None = None,
     ) -> None:
         if not isinstance(ir, GrammarIR) and not callable(ir):
             raise TypeError(
@@ -126,7 +126,7 @@ class Grammar(Generic[Value_co]):
         # Of a grammar with markers, which a vocabulary may have as tokens.
         self._bind: Callable[[Vocabulary], GrammarIR] | None = None
         self._ends: tuple[str, ...] | None = None  # of texts that call tools
-        # Of a plain grammar; of others, and where this says None, the intermediate form has them.
+        # Where there are schemas; of others, and where this says None, the intermediate form has them.
         self._notes: Callable[[], tuple[Diagnostic, ...]] | None = None
         # Of a grammar with values of JSON: what it is where they cannot be written with every byte.
         self._written: _Written | None = None
@@ -137,7 +137,7 @@ class Grammar(Generic[Value_co]):
 
     @property
     def ir(self) -> GrammarIR:
-        """The intermediate form; of what is plain it is made when it is first asked for.
+        """The intermediate form; of a schema it is made when it is first asked for.
 
         Raises LimitExceeded where all rules at once take more than the limits of the schema allow.
         """
@@ -161,8 +161,6 @@ class Grammar(Generic[Value_co]):
             return self.ir
         if isinstance(plain, GrammarIR):
             return plain
-        if isinstance(plain, lark.PlainGrammar):
-            return plain.lower()
         part = Part("", plain, self._lower_part, lambda: self.notes)
         return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False)
 
@@ -331,22 +329,20 @@ class Grammar(Generic[Value_co]):
             given = {key: _given(key, value, limits, tokens) for key, value in handed_over.items()}
             return parse(grammars=given, held=tokens.held_bytes, lazy=True)
 
-        core = lark.plain_grammar(text, start, limits)
         parted = cache(read)
 
         def whole() -> GrammarIR:
             with session(limits):
                 return expanded(parted())
 
-        if core is None and not parts_of(parted()):
+        if not parts_of(parted()):
             made = cls(parted(), name)
         else:
-            made = cls(whole, name, parted() if core is None else lark.PlainGrammar(core, parted))
+            made = cls(whole, name, parted())
             made._notes = lambda: notes_of(parted())
         made._written = written
-        if core is None:
-            json = _captures_of_json(parted())
-            made._reading = None if not json else partial(_capture_reading, json)
+        json = _captures_of_json(parted())
+        made._reading = None if not json else partial(_capture_reading, json)
         return made._made_by("lark", arguments)
 
     @classmethod

@@ -37,7 +37,6 @@
 #include "bindings/long_call.h"
 #include "bindings/mask_words.h"
 #include "bindings/pattern_reader.h"
-#include "bindings/plain_lark.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
 #include "bindings/schema_rules.h"
@@ -45,7 +44,6 @@
 #include "bindings/tree_maker.h"
 #include "grammar/grammar_form.h"
 #include "grammar/numbering.h"
-#include "lark/plain_grammar.h"
 #include "lexer/lexeme_ends.h"
 #include "mask/candidates.h"
 #include "mask/logits.h"
@@ -1530,30 +1528,6 @@ void bind_lark(nb::module_& m) {
             return lark_statements(self, reader, source, start, end, max_tokens, max_nesting);
           },
           "reader"_a, "source"_a, "start"_a, "end"_a, "max_tokens"_a, "max_nesting"_a, docs::LarkNodeTypes_read);
-  nb::class_<PlainLark>(m, "PlainLark", docs::PlainLark)
-      .def("at", &PlainLark::at, "place"_a, docs::PlainLark_at)
-      .def_prop_ro("token_sets", &PlainLark::token_sets, docs::PlainLark_token_sets)
-      .def(
-          "compile",
-          [](std::shared_ptr<PlainLark> self, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits,
-             uint32_t shard, TokenIds token_ids) {
-            const GrammarForm& form = self->form();
-            return compile_for_python({std::move(self), &form}, std::move(token_ids), std::move(vocabulary),
-                                      parse_limits(limits), shard, nullptr);
-          },
-          "vocabulary"_a, "limits"_a, "shard"_a, "token_ids"_a, docs::PlainLark_compile);
-  nb::class_<PlainLarkReader>(m, "PlainLarkReader", docs::PlainLarkReader)
-      .def(nb::init<nb::callable, nb::callable>(), "library"_a, "any_case"_a)
-      .def(
-          "read",
-          [](PlainLarkReader& self, const nb::str& text, const nb::str& start, const std::optional<nb::dict>& limits,
-             uint64_t max_tokens, const nb::callable& pattern, const nb::callable& options, const nb::callable& schema,
-             const nb::callable& tokens) {
-            LongCall call(nullptr, LongCall::Gil::kHeld);
-            return self.read(text, start, parse_limits(limits), max_tokens, {pattern, options, schema, tokens});
-          },
-          "text"_a, "start"_a, "limits"_a, "max_tokens"_a, "pattern"_a, "options"_a, "schema"_a, "tokens"_a,
-          docs::PlainLarkReader_read);
   m.def(
       "lark_tokens",
       [](nb::str text) {

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.grammar.parameters import Argument, Condition
+from cfgmask.grammar.quick_init import quick_init
 from cfgmask.grammar.regex_tree import RegexTree
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Suffix:
     capture: str | None = None
 
 
+@quick_init
 @dataclass(frozen=True)
 class Terminal:
     """A named regex, as one symbol of a rule's body. It may match the empty text; the lexer then skips it.
@@ -164,6 +166,7 @@ class TokenSet:
     span: Span | None = field(default=None, compare=False)
 
 
+@quick_init
 @dataclass(frozen=True)
 class RuleRef:
     """A use of a rule; `argument` is what a parametric one is given."""
@@ -173,6 +176,7 @@ class RuleRef:
     argument: Argument | None = None
 
 
+@quick_init
 @dataclass(frozen=True)
 class Sequence:
     """The parts in order; no parts: the empty text."""
@@ -180,6 +184,7 @@ class Sequence:
     parts: tuple[Expr, ...]
 
 
+@quick_init
 @dataclass(frozen=True)
 class Choice:
     """One of the parts; no parts: nothing."""
@@ -187,6 +192,7 @@ class Choice:
     parts: tuple[Expr, ...]
 
 
+@quick_init
 @dataclass(frozen=True)
 class Repeat:
     """`body` at least `minimum` and at most `maximum` times (None: without bound). Never unrolled."""
@@ -313,6 +319,7 @@ class Indenter:
     tab_len: int = 8
 
 
+@quick_init
 @dataclass(frozen=True)
 class Rule:
     """One rule.

@@ -28,7 +28,7 @@ from cfgmask.grammar.regex_tree import (
     RegexTree,
     Repetition,
 )
-from cfgmask.grammar.walk import fold, walk
+from cfgmask.grammar.walk import fold, inside
 
 _TEXT_SIZE = 256
 """A class of so many characters is one of text: it holds a good part of a vocabulary's tokens."""
@@ -66,7 +66,7 @@ def _callees_first(rules: tuple[Rule, ...]) -> list[str]:
     users: dict[str, list[str]] = {rule.name: [] for rule in rules}
     missing: Counter[str] = Counter()
     for rule in rules:
-        for used in {expr.name for expr in walk(rule.body) if isinstance(expr, RuleRef)}:
+        for used in {expr.name for expr in inside(rule) if isinstance(expr, RuleRef)}:
             users[used].append(rule.name)
             missing[rule.name] += 1
     order = [rule.name for rule in rules if not missing[rule.name]]

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.ir import Expr, GrammarIR, Rule, RuleRef, Terminal
-from cfgmask.grammar.walk import fold, walk
+from cfgmask.grammar.walk import fold, inside
 
 
 def with_limited_rules(grammar: GrammarIR) -> GrammarIR:
     """The same grammar with a limited rule for each limited terminal, if that is needed. Linear."""
-    terminals = [expr for rule in grammar.rules for expr in walk(rule.body) if isinstance(expr, Terminal)]
+    terminals = [expr for rule in grammar.rules for expr in inside(rule) if isinstance(expr, Terminal)]
     if all(terminal.max_tokens is None for terminal in terminals):
         return grammar
     conditional = (

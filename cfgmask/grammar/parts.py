@@ -9,7 +9,7 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.embedding import include, with_operands
 from cfgmask.grammar.ir import Expr, GrammarIR, Part, Rule, RuleRef, Variants
 from cfgmask.grammar.variants import spread
-from cfgmask.grammar.walk import fold, walk
+from cfgmask.grammar.walk import fold, inside
 from cfgmask.problems import Problems
 
 
@@ -70,7 +70,7 @@ def without_limited_parts(grammar: GrammarIR) -> GrammarIR:
 
 def _parts(rules: Iterable[Rule]) -> Iterable[Part]:
     for rule in rules:
-        for expr in walk(rule.body):
+        for expr in inside(rule):
             if isinstance(expr, Part):
                 yield expr
             elif isinstance(expr, Variants):
@@ -84,7 +84,7 @@ def _within_limits(grammar: GrammarIR) -> list[Part]:
     reached = set(pending)
     found: dict[int, Part] = {}
     while pending:
-        for expr in walk(rules[pending.pop()].body):
+        for expr in inside(rules[pending.pop()]):
             if isinstance(expr, Part):
                 found[id(expr)] = expr
             elif isinstance(expr, Variants):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal
 from cfgmask.grammar.regex_tree import Alternation, CharClass
-from cfgmask.grammar.walk import children, fold, walk
+from cfgmask.grammar.walk import children, fold, inside, walk
 
 NOTHING = Choice(())
 """What no text is."""
@@ -61,7 +61,7 @@ def without_nonproductive(grammar: GrammarIR, productive: frozenset[str]) -> Gra
 
 def empty_terminals(rule: Rule) -> Iterator[Terminal]:
     """The terminals in a rule's body that are seen to match nothing, as `productive_rules` sees it. Linear."""
-    return (expr for expr in walk(rule.body) if isinstance(expr, Terminal) and _matches_nothing(expr))
+    return (expr for expr in inside(rule) if isinstance(expr, Terminal) and _matches_nothing(expr))
 
 
 def without_nothing(body: Expr) -> Expr:
@@ -193,7 +193,7 @@ def _matches_nothing(terminal: Terminal) -> bool:
 
 def _without_dead_parts(rule: Rule, productive: frozenset[str]) -> Rule:
     # Most rules have none, and looking takes a third of the time of making an expression anew.
-    if not any(_is_dead(expr, productive) for expr in walk(rule.body)):
+    if not any(_is_dead(expr, productive) for expr in inside(rule)):
         return rule
     return replace(rule, body=_pruned(rule.body, productive))
 

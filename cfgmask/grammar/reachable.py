@@ -6,16 +6,16 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from cfgmask.grammar.ir import GrammarIR, RuleRef
-from cfgmask.grammar.walk import walk
+from cfgmask.grammar.walk import inside
 
 
 def reachable_rules(grammar: GrammarIR) -> frozenset[str]:
     """The names of the rules that `start` leads to, itself included. Linear in the grammar."""
-    bodies = {rule.name: rule.body for rule in grammar.rules}
+    rules = {rule.name: rule for rule in grammar.rules}
     reached = {grammar.start}
     pending = [grammar.start]
-    while pending and len(reached) < len(bodies):
-        for expr in walk(bodies[pending.pop()]):
+    while pending and len(reached) < len(rules):
+        for expr in inside(rules[pending.pop()]):
             if isinstance(expr, RuleRef) and expr.name not in reached:
                 reached.add(expr.name)
                 pending.append(expr.name)

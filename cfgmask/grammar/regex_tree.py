@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
+from cfgmask.grammar.quick_init import quick_init
+
 MAX_CODE_POINT = 0x10FFFF
 # Repetitions count up to this; front ends refuse what is beyond.
 MAX_COUNT = 2**31 - 1
@@ -67,6 +69,7 @@ def _equal(one: Any, other: object) -> bool:
     return True
 
 
+@quick_init
 @dataclass(frozen=True)
 class Literal:
     """Exactly these bytes. `Literal(b"")` is the empty text."""
@@ -74,6 +77,7 @@ class Literal:
     data: bytes
 
 
+@quick_init
 @dataclass(frozen=True)
 class CharClass:
     """One character out of sorted, disjoint, non-adjacent inclusive ranges of code points.
@@ -91,6 +95,7 @@ class ByteClass:
     ranges: tuple[tuple[int, int], ...]
 
 
+@quick_init
 @dataclass(frozen=True)
 class Concatenation:
     parts: tuple[RegexTree, ...]
@@ -99,6 +104,7 @@ class Concatenation:
     __hash__ = _remembered_hash
 
 
+@quick_init
 @dataclass(frozen=True)
 class Alternation:
     """Any of the parts; with no parts, nothing matches."""
@@ -109,6 +115,7 @@ class Alternation:
     __hash__ = _remembered_hash
 
 
+@quick_init
 @dataclass(frozen=True)
 class Repetition:
     """`body` at least `minimum` and at most `maximum` times (None: without bound)."""

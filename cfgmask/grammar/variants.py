@@ -8,7 +8,7 @@ from dataclasses import replace
 from cfgmask.grammar.embedding import with_operands
 from cfgmask.grammar.ir import Choice, Expr, GrammarIR, Rows, Rule, RuleRef, Sequence, Slot, Terminal, Variants
 from cfgmask.grammar.regex_tree import text
-from cfgmask.grammar.walk import fold, walk
+from cfgmask.grammar.walk import fold, inside
 
 
 def spread(grammar: GrammarIR) -> GrammarIR:
@@ -42,7 +42,7 @@ def _with_variants(grammar: GrammarIR, combine: Callable[[Expr, list[Expr]], Exp
     """The rules; the bodies of those with variants are folded with `combine`."""
 
     def combined(rule: Rule) -> Rule:
-        has_variants = any(isinstance(expr, Variants) for expr in walk(rule.body))
+        has_variants = any(isinstance(expr, Variants) for expr in inside(rule))
         return replace(rule, body=fold(rule.body, combine)) if has_variants else rule
 
     return tuple(map(combined, grammar.rules))

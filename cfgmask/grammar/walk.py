@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, RuleRef, Sequence, Terminal, Variants
+from cfgmask.grammar.ir import Choice, Expr, Guarded, Repeat, Rule, RuleRef, Sequence, Terminal, Variants
 
 T = TypeVar("T")
 
@@ -21,28 +21,42 @@ def children(expr: Expr) -> tuple[Expr, ...]:
     return ()
 
 
+def inside(rule: Rule) -> tuple[Expr, ...]:
+    """What `walk` gives of a rule's body. It is kept with the rule: five questions of a grammar ask it."""
+    kept = vars(rule)
+    if "_inside" not in kept:
+        kept["_inside"] = tuple(walk(rule.body))
+    found: tuple[Expr, ...] = kept["_inside"]
+    return found
+
+
 def walk(root: Expr) -> Iterator[Expr]:
     """Every expression in `root`, parents first; one that is shared comes once."""
     seen: set[int] = set()
     pending = [root]
     while pending:
         expr = pending.pop()
-        if id(expr) not in seen:
-            seen.add(id(expr))
-            yield expr
-            # Most expressions are one of these.
-            if isinstance(expr, (Terminal, RuleRef)):
-                continue
-            if isinstance(expr, (Sequence, Choice)):
-                pending += expr.parts[::-1]
-            elif isinstance(expr, (Repeat, Guarded)):
-                pending.append(expr.body)
-            elif isinstance(expr, Variants):
-                pending += expr.body[::-1]
+        if id(expr) in seen:
+            continue
+        seen.add(id(expr))
+        yield expr
+        kind = type(expr)
+        # Most expressions are one of these.
+        if kind is Terminal or kind is RuleRef:
+            continue
+        if isinstance(expr, (Sequence, Choice)):
+            pending += expr.parts[::-1]
+        elif isinstance(expr, (Repeat, Guarded)):
+            pending.append(expr.body)
+        elif isinstance(expr, Variants):
+            pending += expr.body[::-1]
 
 
 def fold(root: Expr, combine: Callable[[Expr, list[T]], T]) -> T:
     """Combine an expression from its leaves up: `combine(expr, results of its parts)`, once for what is shared."""
+    parts = children(root)
+    if not parts:
+        return combine(root, [])  # as many are
     results: dict[int, T] = {}
     pending = [root]
     while pending:

@@ -10,8 +10,6 @@ One stage a file, in this order:
     rules       syntax nodes -> rules of the IR                 options     `%cfgmask {...}`
     parse       all of them in a row
 
-A grammar that says nothing special does not come to them: `plain` has the core read it.
-
 The stages are imported when a grammar first needs them, and the `lark` package where one imports one of its modules.
 """
 
@@ -23,11 +21,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cfgmask.lark.modules import Files
     from cfgmask.lark.parse import parse_lark
-    from cfgmask.lark.plain import PlainGrammar, plain_grammar
 
-__all__ = ["Files", "PlainGrammar", "parse_lark", "plain_grammar"]
+__all__ = ["Files", "parse_lark"]
 
-_MODULES = {"Files": "modules", "PlainGrammar": "plain", "parse_lark": "parse", "plain_grammar": "plain"}
+_MODULES = {"Files": "modules", "parse_lark": "parse"}
 
 
 def __getattr__(name: str) -> Any:

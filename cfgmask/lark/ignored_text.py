@@ -7,12 +7,13 @@ has a space before it. This is what can be seen without a search; `cfgmask check
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from cfgmask.diagnostics import Diagnostic, Related, quoted
 from cfgmask.errors import LimitExceeded
-from cfgmask.grammar.ir import GrammarIR, Scope, Terminal
-from cfgmask.grammar.regex_tree import Alternation, Literal
-from cfgmask.grammar.walk import walk
+from cfgmask.grammar.ir import GrammarIR, Terminal
+from cfgmask.grammar.regex_tree import Alternation, Literal, RegexTree
+from cfgmask.grammar.walk import inside
 from cfgmask.limits import Limits
 from cfgmask.regex.algebra import Automaton, RegexAlgebra
 
@@ -26,44 +27,47 @@ def greedy_ignores(ir: GrammarIR) -> Iterator[Diagnostic]:
 
     Linear in the grammar, beside automata of at most 100 states.
     """
-    if ir.lexer == "complete" or ir.indenter is not None or not any(scope.ignore for scope in ir.scopes):
+    if ir.lexer == "complete" or ir.indenter is not None:
         return
-    algebra = RegexAlgebra(_LIMITS)
     for number, scope in enumerate(ir.scopes):
-        if not scope.ignore:
-            continue
-        terminals = list(
-            {
-                expr.name: expr
-                for rule in ir.rules
-                if rule.scope == number
-                for expr in walk(rule.body)
-                if isinstance(expr, Terminal)
-            }.values()
-        )
-        try:
-            yield from _in_scope(scope, terminals, algebra)
-        except LimitExceeded:
-            continue
+        if scope.ignore:
+            yield from _in_scope(ir, number)
 
 
-def _in_scope(scope: Scope, terminals: list[Terminal], algebra: RegexAlgebra) -> Iterator[Diagnostic]:
-    trees = [terminal.regex for terminal in scope.ignore]
-    automaton = algebra.automaton([Alternation(tuple(trees))], _MAX_STATES)
+def _in_scope(ir: GrammarIR, number: int) -> Iterator[Diagnostic]:
+    ignored = ir.scopes[number].ignore
+    try:
+        after_space = _after_space(tuple(terminal.regex for terminal in ignored))
+        if after_space is None:
+            return
+        rules = (rule for rule in ir.rules if rule.scope == number)
+        terminals = {expr.name: expr for rule in rules for expr in inside(rule) if isinstance(expr, Terminal)}
+        for terminal in terminals.values():
+            data = terminal.regex.data if isinstance(terminal.regex, Literal) else b""
+            taken = _taken(*after_space, data)
+            if not taken:
+                continue
+            algebra = RegexAlgebra(_LIMITS)
+            if not any(algebra.is_prefix(other.regex, b" ") for other in terminals.values()):
+                text = b" " + data[:taken]
+                taker = next(t for t in ignored if algebra.is_prefix(t.regex, text))
+                yield blocked_by_ignored(taker, terminal, text)
+            return
+    except LimitExceeded:
+        return
+
+
+@lru_cache(maxsize=64)
+def _after_space(ignored: tuple[RegexTree, ...]) -> tuple[Automaton, int] | None:
+    """An automaton of ignored texts and its state after a space; None if that is not one of them, or there are many.
+
+    Most grammars ignore what others do.
+    """
+    automaton = RegexAlgebra(_LIMITS).automaton([Alternation(ignored)], _MAX_STATES)
     at_space = None if automaton is None else _step(automaton, 0, _SPACE)
     if automaton is None or at_space is None or not automaton[at_space][1]:
-        return
-    if any(algebra.is_prefix(terminal.regex, b" ") for terminal in terminals):
-        return
-    for terminal in terminals:
-        if not isinstance(terminal.regex, Literal):
-            continue
-        taken = _taken(automaton, at_space, terminal.regex.data)
-        if taken:
-            text = b" " + terminal.regex.data[:taken]
-            taker = next(t for t in scope.ignore if algebra.is_prefix(t.regex, text))
-            yield blocked_by_ignored(taker, terminal, text)
-            return
+        return None
+    return automaton, at_space
 
 
 def _taken(automaton: Automaton, state: int, data: bytes) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -16,13 +17,17 @@ from cfgmask.diagnostics import Related, Span
 from cfgmask.errors import LimitExceeded
 from cfgmask.lark import nodes
 from cfgmask.lark.extension_terminals import EXTENSION_TERMINALS
-from cfgmask.lark.modules import Module, Modules
+from cfgmask.lark.library import LIBRARY
+from cfgmask.lark.modules import Files, Module, Modules, library
 from cfgmask.lark.problems import Problems
 from cfgmask.lark.reader import is_terminal_name
 from cfgmask.limits import Limits
 from cfgmask.suggest import did_you_mean
 
 Entry: TypeAlias = nodes.Definition | nodes.Declaration
+
+_MOST_ALIASES = 100
+"""With more, what is made of a module is not kept for other grammars."""
 
 _MODULE_COST = 1_000
 """What one import of a module counts beside its definitions, in rules of `Limits.max_rules`."""
@@ -108,7 +113,11 @@ class _Linker:
                 instance.children = self._imported(instance)
                 instances += instance.children
         for instance in reversed(instances):
-            self._define_all(instance)
+            known = _known_entries(instance)
+            if known is None:
+                self.define_all(instance)
+            else:
+                instance.entries = dict(known)
             self._defined_elsewhere.update(map(instance.rename, instance.module.document.defined_elsewhere))
         # An override may have left some that only what it replaced had used.
         entries = _reachable(root.entries, root.places) if root.children else root.entries
@@ -174,7 +183,7 @@ class _Linker:
             self._problems.error("lark-bad-import", message, imported.span, help=help)
         return False
 
-    def _define_all(self, instance: _Instance) -> None:
+    def define_all(self, instance: _Instance) -> None:
         """Fill the entries of an instance whose children are done."""
         for child in instance.children:
             for entry in child.entries.values():
@@ -271,6 +280,32 @@ class _Linker:
             entry = instance.entries[name]
             if isinstance(entry, nodes.Definition) and entry.is_terminal and name != base.name:
                 instance.entries[name] = nodes.renamed(entry, name, lambda used: kept if used == base.name else used)
+
+
+def _known_entries(instance: _Instance) -> Mapping[str, Entry] | None:
+    """What `define_all` makes of a module of the installed `lark`, if it imports nothing itself."""
+    module = instance.module
+    if module.name not in LIBRARY or module is not library(module.name) or len(instance.renamings) != 1:
+        return None
+    renaming = instance.renamings[0]
+    if module.document.imports or len(renaming.aliases) > _MOST_ALIASES:
+        return None
+    return _entries_of_library(module.name, renaming.prefix, tuple(renaming.aliases.items()))
+
+
+@lru_cache(maxsize=64)
+def _entries_of_library(name: str, prefix: str, aliases: tuple[tuple[str, str], ...]) -> Mapping[str, Entry] | None:
+    """None where an alias is what something else is called. Most grammars import the same names."""
+    limits, problems = Limits(), Problems()
+    module = library(name)
+    instance = _Instance(module, (_Renaming(prefix, dict(aliases)),))
+    _Linker(Modules(Files(None), limits, problems), limits, problems).define_all(instance)
+    if problems.has_errors:
+        return None
+    return {
+        name: replace(entry, is_shared=entry.is_terminal) if isinstance(entry, nodes.Definition) else entry
+        for name, entry in instance.entries.items()
+    }
 
 
 def _reachable(entries: Mapping[str, Entry], roots: Iterable[str]) -> dict[str, Entry]:

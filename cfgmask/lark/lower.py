@@ -108,8 +108,12 @@ def _lower_text(
     if text.options.indenter is not None:
         declared |= indent_tokens(*text.options.indenter, symbols, declared, problems)
     written_out, unused_templates = expand(symbols.rules, limits, problems)
-    alone = not inner.embedded and not text.depth and _is_text_alone(text.options, written_out.values())
-    literals = TerminalLowering(limits, inner.patterns, problems, alone=alone)
+    literals = TerminalLowering(
+        limits,
+        inner.patterns,
+        problems,
+        is_alone=lambda: not inner.embedded and not text.depth and _is_text_alone(text.options, written_out.values()),
+    )
     named = literals.define(symbols.terminals)
     one_terminal = OneTerminalLowering(named, written_out, literals, limits, problems)
     lowering = RuleLowering(symbols, named, declared, literals, one_terminal, Place(inner, text, scope), problems)

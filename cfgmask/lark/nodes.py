@@ -232,8 +232,9 @@ class Definition:
     """A rule or, if `is_terminal`, a terminal. `span` is that of its name.
 
     parameters  those of a template; none: the rule is no template
-    parametric  whether it is written `name::_`
     priority    as Lark has it: of a terminal, among those that end together; of a rule, among parse trees
+    parametric  whether it is written `name::_`
+    is_shared   whether it is a terminal that other grammars have as well, with the same definitions of what it uses
     """
 
     name: str
@@ -244,6 +245,7 @@ class Definition:
     priority: int = 0
     attributes: Attributes = NO_ATTRIBUTES
     parametric: bool = False
+    is_shared: bool = False
 
     @cached_property
     def uses(self) -> tuple[Name | TemplateUse | Conditional, ...]:
@@ -376,6 +378,8 @@ def with_children(node: Expression, parts: SequenceOf[Expression]) -> Expression
 
 def fold(root: Expression, combine: Callable[[Expression, list[T]], T]) -> T:
     """Combine a tree from its leaves up: `combine(node, results of its children)`. No recursion; linear."""
+    if type(root) not in _PARTS:
+        return combine(root, [])  # as many are
     # Parents first and the last child before the others is backwards the order of combining.
     order: list[tuple[Expression, int]] = []
     pending = [root]

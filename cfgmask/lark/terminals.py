@@ -6,9 +6,10 @@ Terminals may use terminals, in any order and without recursion: a terminal is o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
+from weakref import WeakKeyDictionary
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
@@ -77,6 +78,18 @@ _ONLY_IN_RUST = {
 """What Python does not know and Rust may, in this order: `[\\w--\\d]`, `\\x{41}`, `a(?-u)b`, `a(?i)b`, `[[:alpha:]]`,
 `a{2}{3}`, `^*`, `[a--b]`."""
 
+
+@dataclass(eq=False)
+class _Kept:
+    """What a terminal came to under some limits, given those that it uses."""
+
+    limits: Limits
+    used: dict[str, TerminalRegex]
+    made: TerminalRegex
+
+
+_KEPT: WeakKeyDictionary[nodes.Definition, _Kept] = WeakKeyDictionary()
+
 INVALID = TerminalRegex(regex.ANY_CHAR, pattern="")
 """In place of a regex about which an error was reported."""
 
@@ -86,13 +99,15 @@ EMPTY = TerminalRegex(regex.EMPTY_TEXT, only_empty=True, pattern="")
 class TerminalLowering:
     """Lowers terminals and, in rules, the literals that are terminals without a name."""
 
-    def __init__(self, limits: Limits, patterns: PatternAccount, problems: Problems, *, alone: bool) -> None:
+    def __init__(
+        self, limits: Limits, patterns: PatternAccount, problems: Problems, *, is_alone: Callable[[], bool]
+    ) -> None:
         """`patterns` counts those that take Python to read, and may raise LimitExceeded.
 
-        alone  whether a lexeme ends only before what it cannot go on with, and there is nothing but text
+        is_alone  whether a lexeme ends only before what it cannot go on with, and there is nothing but text
         """
         self._limits = limits
-        self._alone = alone
+        self._is_alone = cache(is_alone)
         self._patterns = patterns
         self._problems = problems
         self._strings: dict[tuple[str, bool], TerminalRegex] = {}
@@ -107,8 +122,17 @@ class TerminalLowering:
         done: dict[str, TerminalRegex] = {}
         for name in self._in_order(definitions):
             # A terminal of a cycle comes before what it uses; its cycle was reported.
-            done[name] = self._parts(definitions[name].body, done)
+            definition = definitions[name]
+            done[name] = self._kept(definition, done) if definition.is_shared else self._parts(definition.body, done)
         return done
+
+    def _kept(self, definition: nodes.Definition, done: Mapping[str, TerminalRegex]) -> TerminalRegex:
+        """The regex of a definition that many grammars import, for all of them that mean the same by its names."""
+        used = {name: done[name] for name in definition.used_names if name in done}
+        kept = _KEPT.get(definition)
+        if kept is None or kept.limits != self._limits or kept.used != used:
+            kept = _KEPT[definition] = _Kept(self._limits, used, self._parts(definition.body, done))
+        return kept.made
 
     def lower(self, body: nodes.Expression, known: Mapping[str, TerminalRegex]) -> TerminalRegex:
         """The regex of a terminal expression; names are looked up in `known`; others were reported before."""
@@ -176,7 +200,7 @@ class TerminalLowering:
         """A terminal, or one for each pair of conditions that it has on the text around it; `node` is what it is."""
         if not lowered.edges:
             return ir.Terminal(name, lowered.tree, priority, span=span)
-        edges = alone(lowered.edges) if self._alone else lowered.edges
+        edges = alone(lowered.edges) if self._is_alone() else lowered.edges
         try:
             return terminals_of(in_cases(edges), name, priority, span)
         except TooEntangled:
@@ -255,7 +279,8 @@ class TerminalLowering:
         if _CLASS_OPERATION.search(text) and (in_rust := self._in_rust(node, text)) is not None:
             return in_rust
         if (plain := plain_lexeme(text, node.flags, self._limits)) is not None:
-            return replace(_terminal_regex((LexemeCase(plain),)), pattern=one_regex.of_pattern(node, text))
+            is_empty = isinstance(plain, regex.Literal) and not plain.data
+            return TerminalRegex(plain, only_empty=is_empty, pattern=one_regex.of_pattern(node, text))
         try:
             lexeme = self._lexeme(node, text, "python")
         except GrammarError as error:
@@ -330,12 +355,14 @@ class TerminalLowering:
     def _nested(
         self, tree: regex.RegexTree, node: nodes.Expression, parts: list[TerminalRegex], only_empty: bool
     ) -> TerminalRegex:
-        depth = 1 + max(part.depth for part in parts)
+        depth, is_lazy = 1, False
+        for part in parts:
+            depth = max(depth, part.depth + 1)
+            is_lazy |= part.is_lazy
         if depth > self._limits.max_nesting:
             raise LimitExceeded("max_nesting", self._limits.max_nesting, "terminals inside terminals")
         pattern = one_regex.of_parts(node, [part.pattern for part in parts])
-        is_lazy = any(part.is_lazy for part in parts)
-        return TerminalRegex(tree, (), depth, only_empty, pattern, is_lazy, _is_joined(node, parts))
+        return TerminalRegex(tree, (), depth, only_empty, pattern, is_lazy, is_lazy and _is_joined(node, parts))
 
     def _combine_edges(self, node: nodes.Expression, parts: list[TerminalRegex]) -> TerminalRegex:
         """Terminals of which some look at what stands beside them: at each other first."""
@@ -426,7 +453,7 @@ def _terminal_regex(lexeme: Lexeme) -> TerminalRegex:
 
 def _used_terminals(definition: nodes.Definition, definitions: Mapping[str, nodes.Definition]) -> list[str]:
     """The defined terminals that a definition uses, each once, in order."""
-    names = (node.text for node in nodes.walk(definition.body) if isinstance(node, nodes.Name))
+    names = (node.text for node in definition.uses if isinstance(node, nodes.Name))
     return [name for name in dict.fromkeys(names) if name in definitions]
 
 

@@ -32,6 +32,8 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 _NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 _TOKEN_NAME = re.compile(r"<[^<>\s\[][^<>\s]*>")
 _TOKEN_IN_SET = re.compile(r"<[^<>\s,\]]+>")
+_NEVER = r"/[^\s\S]/"
+"""What no text matches."""
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f", "\\": "\\\\", '"': '\\"'}
 
 
@@ -124,6 +126,8 @@ class _Writer:
             return parts[0]
         if isinstance(expr, Sequence):
             return Written(" ".join(part.within(Binding.SEQUENCE) for part in parts), Binding.SEQUENCE)
+        if not parts:
+            return Written(_NEVER)
         return Written(" | ".join(part.text for part in parts), Binding.CHOICE)
 
     def _regex(self, terminal: Terminal) -> str:

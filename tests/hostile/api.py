@@ -424,7 +424,6 @@ def unmade() -> Iterator[Case]:
         _core.PlainSchema,
         _core.PlainReader,
         _core.KnownStrings,
-        _core.PlainLarkReader,
         _core.LarkNodeTypes,
         _core.LexemeEnds,
         _core.PortableRegex,

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/data_class.h"
 #include "bindings/interpreter.h"
 #include "lark/assembler.h"
 #include "lark/lexer.h"
@@ -25,12 +26,6 @@
 namespace cfgmask {
 
 namespace nb = nanobind;
-
-// What a function of Python's made, which is null where it raised.
-inline nb::object made(PyObject* object) {
-  if (object == nullptr) throw nb::python_error();
-  return nb::steal(object);
-}
 
 // The characters of a part of a Python string.
 inline std::u32string characters_of(const nb::str& text, size_t start, size_t end) {
@@ -60,16 +55,8 @@ inline CharacterKinds python_characters() {
 // Looked up once: that takes as long as to read a small grammar.
 class LarkNodeTypes {
  public:
-  enum Type : uint8_t { kName, kString, kPattern, kSequence, kChoice, kRepeat, kIgnore, kDefinition };
+  LarkNodeTypes() : LarkNodeTypes(nb::module_::import_("cfgmask.lark.nodes")) {}
 
-  LarkNodeTypes() {
-    const auto nodes = nb::module_::import_("cfgmask.lark.nodes");
-    for (size_t i = 0; i < kNames.size(); ++i) types_[i] = nodes.attr(kNames[i]);
-    token_ = nb::module_::import_("cfgmask.lark.tokens").attr("Token").attr("of");
-    span_ = nb::module_::import_("cfgmask.diagnostics").attr("Span");
-  }
-
-  const nb::object& operator[](Type type) const { return types_[type]; }
   const nb::object& token() const { return token_; }
   // As the type's own constructor, which is a function in Python, would make it.
   nb::object span(nb::handle source, uint32_t start, uint32_t end) const {
@@ -78,11 +65,28 @@ class LarkNodeTypes {
     return made(PyTuple_Type.tp_new(type, arguments.ptr(), nullptr));
   }
 
- private:
-  static constexpr std::array kNames =
-      std::to_array<const char*>({"Name", "String", "Pattern", "Sequence", "Choice", "Repeat", "Ignore", "Definition"});
+  const DataClass<2> name;
+  const DataClass<3> string;
+  const DataClass<3> pattern;
+  const DataClass<2> sequence;
+  const DataClass<2> choice;
+  const DataClass<4> repeat;
+  const DataClass<2> ignore;
+  const DataClass<4> definition;
 
-  std::array<nb::object, kNames.size()> types_;
+ private:
+  explicit LarkNodeTypes(const nb::module_& nodes)
+      : name(nodes, "Name", "text", "span"),
+        string(nodes, "String", "value", "ignore_case", "span"),
+        pattern(nodes, "Pattern", "flags", "body", "span"),
+        sequence(nodes, "Sequence", "parts", "span"),
+        choice(nodes, "Choice", "parts", "span"),
+        repeat(nodes, "Repeat", "body", "minimum", "maximum", "span"),
+        ignore(nodes, "Ignore", "body", "span"),
+        definition(nodes, "Definition", "name", "is_terminal", "body", "span"),
+        token_(nb::module_::import_("cfgmask.lark.tokens").attr("Token").attr("of")),
+        span_(nb::module_::import_("cfgmask.diagnostics").attr("Span")) {}
+
   nb::object token_;
   nb::object span_;
 };
@@ -117,7 +121,6 @@ class LarkNodes {
   }
 
  private:
-  using Type = LarkNodeTypes::Type;
   // A node is whatever the reader makes in place of one, too.
   using Piece = LarkPiece<nb::object>;
   using Parts = LarkPieces<nb::object>;
@@ -128,43 +131,43 @@ class LarkNodes {
         return parts[0].node;
       case LarkRule::kName:
         if (name_of(parts[0]) == LarkName::kNone) break;
-        names_.append(make(Type::kName, name_text(parts[0]), span));
+        names_.append(types_.name(name_text(parts[0]), span));
         return names_[names_.size() - 1];
       case LarkRule::kString: {
         const std::u32string_view token = characters(parts[0]);
         const bool ignores_case = token.back() == U'i';
         if (token.find(U'\\') != std::u32string_view::npos) break;
-        return make(Type::kString, text_of(parts[0].start + 1, parts[0].end - 1 - ignores_case), ignores_case, span);
+        return types_.string(text_of(parts[0].start + 1, parts[0].end - 1 - ignores_case), ignores_case, span);
       }
       case LarkRule::kPattern: {
         const auto slash = parts[0].start + static_cast<uint32_t>(characters(parts[0]).rfind(U'/'));
-        return make(Type::kPattern, text_of(slash + 1, parts[0].end), this->span(parts[0].start + 1, slash), span);
+        return types_.pattern(text_of(slash + 1, parts[0].end), this->span(parts[0].start + 1, slash), span);
       }
       case LarkRule::kSequence:
-        return make(Type::kSequence, nodes_of(parts), span);
+        return parts.size() == 1 ? parts[0].node : types_.sequence(nodes_of(parts), span);
       case LarkRule::kBody:
-        return make(Type::kChoice, nodes_of(parts), span);
+        return parts.size() == 1 ? parts[0].node : types_.choice(nodes_of(parts), span);
       case LarkRule::kGroup:
-        return make(Type::kSequence, nb::make_tuple(parts[1].node), span);
+        return types_.sequence(nb::make_tuple(parts[1].node), span);
       case LarkRule::kOptional:
-        return make(Type::kRepeat, parts[1].node, 0, 1, span);
+        return types_.repeat(parts[1].node, 0, 1, span);
       case LarkRule::kRepeat: {
         if (parts[0].rule == LarkRule::kComplement || parts[1].token->type == LarkTerminal::kCount) break;
         const char32_t operation = text_[parts[1].start];
         const nb::object most = operation == U'?' ? nb::object(nb::int_(1)) : nb::none();
-        return make(Type::kRepeat, parts[0].node, operation == U'+' ? 1 : 0, most, span);
+        return types_.repeat(parts[0].node, operation == U'+' ? 1 : 0, most, span);
       }
       case LarkRule::kIgnore: {
         nb::list statements;
-        statements.append(make(Type::kIgnore, parts[1].node, span));
+        statements.append(types_.ignore(parts[1].node, span));
         return statements;
       }
       case LarkRule::kDefinition: {
         // Of a name and a body, as most are.
         const LarkName name = parts.size() == 2 && parts[0].token != nullptr ? name_of(parts[0]) : LarkName::kNone;
         if (name == LarkName::kNone) break;
-        const nb::object definition = make(Type::kDefinition, name_text(parts[0]), name == LarkName::kTerminal,
-                                           parts[1].node, this->span(parts[0].start, parts[0].end));
+        const nb::object definition = types_.definition(name_text(parts[0]), name == LarkName::kTerminal, parts[1].node,
+                                                        this->span(parts[0].start, parts[0].end));
         // What it would find by walking through its body.
         if (!has_others_) nb::setattr(definition, "uses", nb::tuple(names_));
         nb::list statements;
@@ -179,11 +182,6 @@ class LarkNodes {
     for (const Piece& part : parts) given.append(part.token == nullptr ? part.node : token(*part.token));
     const std::string method = std::string("build_") + kLarkRuleNames[static_cast<size_t>(rule)];
     return in_python([&]() -> nb::object { return reader_.attr(method.c_str())(given); });
-  }
-
-  template <typename... Arguments>
-  nb::object make(Type type, Arguments&&... arguments) const {
-    return in_python([&]() -> nb::object { return types_[type](std::forward<Arguments>(arguments)...); });
   }
 
   static nb::tuple nodes_of(const Parts& parts) {

@@ -10,9 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "bindings/interpreter.h"
+#include "bindings/data_class.h"
 #include "regex/regex.h"
 
 namespace cfgmask {
@@ -23,39 +24,46 @@ class TreeMaker {
  public:
   using Tree = nb::object;
 
-  TreeMaker() : types_(nb::module_::import_("cfgmask.grammar.regex_tree")) {}
+  TreeMaker() : TreeMaker(nb::module_::import_("cfgmask.grammar.regex_tree")) {}
 
   Tree constant(const char* name) const { return types_.attr(name); }
   Tree any_text() const { return constant("ANY_TEXT"); }
-  Tree literal(std::string_view text) const { return make("Literal", nb::bytes(text.data(), text.size())); }
+  Tree literal(std::string_view text) const { return literal_(nb::bytes(text.data(), text.size())); }
   Tree char_class(std::span<const CodePointRange> ranges) const {
     nb::list all;
     for (const auto& [low, high] : ranges) all.append(nb::make_tuple(low, high));
-    return make("CharClass", nb::tuple(all));
+    return char_class_(nb::tuple(all));
   }
-  Tree concatenation(const std::vector<Tree>& parts) const { return make("Concatenation", tuple_of(parts)); }
-  Tree alternation(const std::vector<Tree>& ways) const { return make("Alternation", tuple_of(ways)); }
+  Tree concatenation(const std::vector<Tree>& parts) const { return concatenation_(tuple_of(parts)); }
+  Tree alternation(const std::vector<Tree>& ways) const { return alternation_(tuple_of(ways)); }
   Tree repetition(const Tree& body, uint32_t minimum, uint32_t maximum) const {
     return counted(body, minimum, maximum == kUnbounded ? std::nullopt : std::optional<uint64_t>(maximum));
   }
   Tree counted(const Tree& body, uint64_t minimum, std::optional<uint64_t> maximum) const {
     nb::object most = nb::none();
     if (maximum) most = nb::int_(*maximum);
-    return make("Repetition", body, minimum, most);
+    return repetition_(body, minimum, most);
   }
-  Tree intersection(const std::vector<Tree>& parts) const { return make("Intersection", tuple_of(parts)); }
-  Tree complement(const Tree& body) const { return make("Complement", body); }
+  Tree intersection(const std::vector<Tree>& parts) const { return intersection_(tuple_of(parts)); }
+  Tree complement(const Tree& body) const { return complement_(body); }
   Tree substring(const std::vector<std::string>& chunks) const {
     std::vector<nb::object> all;
     for (const std::string& chunk : chunks) all.push_back(nb::bytes(chunk.data(), chunk.size()));
-    return make("Substring", tuple_of(all));
+    return substring_(tuple_of(all));
   }
 
  private:
-  template <typename... Arguments>
-  nb::object make(const char* type, const Arguments&... arguments) const {
-    return in_python([&]() -> nb::object { return types_.attr(type)(arguments...); });
-  }
+  explicit TreeMaker(nb::module_ types)
+      : types_(std::move(types)),
+        literal_(types_, "Literal", "data"),
+        char_class_(types_, "CharClass", "ranges"),
+        concatenation_(types_, "Concatenation", "parts"),
+        alternation_(types_, "Alternation", "parts"),
+        repetition_(types_, "Repetition", "body", "minimum", "maximum"),
+        intersection_(types_, "Intersection", "parts"),
+        complement_(types_, "Complement", "body"),
+        substring_(types_, "Substring", "chunks") {}
+
   static nb::tuple tuple_of(const std::vector<nb::object>& objects) {
     nb::list out;
     for (const nb::object& object : objects) out.append(object);
@@ -63,6 +71,14 @@ class TreeMaker {
   }
 
   nb::module_ types_;
+  DataClass<1> literal_;
+  DataClass<1> char_class_;
+  DataClass<1> concatenation_;
+  DataClass<1> alternation_;
+  DataClass<3> repetition_;
+  DataClass<1> intersection_;
+  DataClass<1> complement_;
+  DataClass<1> substring_;
 };
 
 }  // namespace cfgmask

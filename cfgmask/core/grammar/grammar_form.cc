@@ -33,11 +33,6 @@ void GrammarForm::body(uint32_t rule, uint32_t expression) {
   rules_[rule].body = expression;
 }
 
-void GrammarForm::limit(uint32_t rule, uint32_t max_tokens) {
-  check_rule(rule);
-  rules_[rule].max_tokens = max_tokens;
-}
-
 uint32_t GrammarForm::rows(RowsOfScope rows) {
   check_scope(rows.scope);
   check_token_sets(rows.tokens);

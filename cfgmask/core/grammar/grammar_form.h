@@ -138,7 +138,6 @@ class GrammarForm {
   void ignore(uint32_t scope, Ignored what);
   uint32_t rule(Rule rule);
   void body(uint32_t rule, uint32_t expression);
-  void limit(uint32_t rule, uint32_t max_tokens);
   uint32_t rows(RowsOfScope rows);
   void indenter(Indentation indenter);
   // Each returns an expression.

@@ -1,4 +1,4 @@
-"""`%json` blocks in plain grammars, whose rules come when texts come to them, against what the stages make of them."""
+"""`%json` blocks, whose rules come when texts come to them, against grammars with all of their rules from the start."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from cfgmask import LimitExceeded, Limits
-from cfgmask.lark.plain import plain_grammar
-from tests.lark.both_ways import allowed_by_all, compiled_both_ways
+from tests.lark.engine import allowed_by_all
 
 SHIPPED = Path(__file__).resolve().parents[2] / "grammars"
 # Every byte, and some tokens that cross lexemes and blocks.
@@ -62,7 +61,7 @@ def block(schema: dict[str, Any]) -> str:
 
 
 TOOLS = "\n".join(f"t{n}: {block(TOOL | {'properties': {'name': {'const': name}}})}" for n, name in enumerate("abc"))
-PLAIN = {
+GRAMMARS = {
     "a limit around a schema": 'start: a "!"\na[max_tokens=9]: b\nb: "x"? %json {}',
     "a schema": f"start: {block(TOOL)}",
     "any value": "start: %json {}",
@@ -90,17 +89,6 @@ PLAIN = {
     "all": "start: " + " | ".join(f'"{n}=" {block(schema)}' for n, schema in enumerate(SCHEMAS)),
     "all at once": "start: " + " | ".join(block(schema) for schema in SCHEMAS),
 }
-NOT_PLAIN = {
-    "a schema that is none": "start: %json []",
-    "a wrong schema": 'start: %json {"type": "nothing"}',
-    "a schema of no value": 'start: %json {"type": "string", "enum": [1]}',
-    "no JSON": 'start: %json {"a": }',
-    "a schema in a terminal": 'start: A\nA: %json {"type": "string"}',
-    "a schema with options": 'start: %json {"x-guidance": {"item_separator": ", "}}',
-    "a schema with every reading": 'start: %json {}\n%cfgmask {"lexer": "complete"}',
-    "a schema and parameters": 'start: a::0\na::_: "x" a::incr(_) | %json {}',
-    "too many schemas": "start: " + " ".join(["%json {}"] * 1_001),
-}
 
 
 # Tokens of which a random text gets more than its share: others lead into long strings.
@@ -109,10 +97,12 @@ LIKED = {number for number, token in enumerate(TOKENS) if set(token) & set(b'{}[
 
 def compare(text: str, seed: int, n_walks: int = 6, n_steps: int = 40) -> None:
     """Random walks by the masks: these are the same, and so is where a token fails, and in which rules."""
-    plain, general = compiled_both_ways(cfgmask.Grammar.from_lark(text, limits=LIMITS), TOKENS, LIMITS)
+    grammar = cfgmask.Grammar.from_lark(text, limits=LIMITS)
+    vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
+    lazy, whole = (cfgmask.compile(one, vocabulary, LIMITS) for one in (grammar, grammar.ir))
     choose = random.Random(seed)
     for _ in range(n_walks):
-        matchers = [plain.matcher(), general.matcher()]
+        matchers = [lazy.matcher(), whole.matcher()]
         for _ in range(n_steps):
             may_come = allowed_by_all(matchers, text)
             asked = choose.randrange(len(TOKENS))
@@ -138,14 +128,9 @@ def rules_of(told: cfgmask.Explanation) -> set[tuple[str, int | None]]:
     return found
 
 
-@pytest.mark.parametrize("text", PLAIN.values(), ids=PLAIN)
+@pytest.mark.parametrize("text", GRAMMARS.values(), ids=GRAMMARS)
 def test_it_is_the_same_grammar(text: str) -> None:
     compare(text, seed=len(text))
-
-
-@pytest.mark.parametrize("text", NOT_PLAIN.values(), ids=NOT_PLAIN)
-def test_what_is_not_plain_is_left_alone(text: str) -> None:
-    assert plain_grammar(text, "start", Limits()) is None
 
 
 def test_the_shipped_grammar_of_tools() -> None:
@@ -184,17 +169,15 @@ def test_random_grammars(alternatives: list[list[str]], schemas: list[Any], more
     start = pieces[0] + "".join(block(next(rest, schemas[-1])) + piece for piece in pieces[1:])
     text = f'start: {start} | STRING a\na: "z" | t {block(schemas[0])}\nSTRING: /"[a-c]*"/\n{more}\n'
     text += 't[max_tokens=2]: /[a-z"{]+/ "}"?\n'
-    assert plain_grammar(text, "start", LIMITS) is not None
     event(f"schemas: {body.count('V') + 1}")
     with suppress(LimitExceeded):
         compare(text, seed, n_walks=2, n_steps=25)
 
 
 def test_what_all_blocks_take_is_bounded() -> None:
-    """Blocks share what may be spent, in the short way as in the general one."""
+    """Blocks share what may be spent."""
     text = "start: " + " ".join([block(SCHEMAS[14])] * 100)
     limits = Limits(max_rules=3_000)
-    assert plain_grammar(text, "start", limits) is None
     with pytest.raises(LimitExceeded, match="max_rules"):
         cfgmask.Grammar.from_lark(text, limits=limits)
 
@@ -204,7 +187,6 @@ def test_rules_of_all_blocks_are_counted_together() -> None:
     text = "start: " + " | ".join(f'"{n}" {block(union)}' for n in range(8))
     limits = Limits(max_rules=9_000)
     grammar = cfgmask.Grammar.from_lark(text, limits=limits)
-    assert grammar.plain is not None
     vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
     tight = cfgmask.compile(grammar, vocabulary, Limits(max_rules=260))
 
@@ -218,7 +200,7 @@ def test_rules_of_all_blocks_are_counted_together() -> None:
 
 
 def test_a_pickled_grammar_is_the_same() -> None:
-    grammar = cfgmask.Grammar.from_lark(PLAIN["schemas side by side"])
+    grammar = cfgmask.Grammar.from_lark(GRAMMARS["schemas side by side"])
     again = pickle.loads(pickle.dumps(grammar))  # ours
     vocabulary = cfgmask.Vocabulary.from_bytes(TOKENS, eos_token_id=len(TOKENS) - 1)
     allowed_by_all([cfgmask.compile(one, vocabulary).matcher() for one in (grammar, again)], "")
