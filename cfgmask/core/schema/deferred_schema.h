@@ -358,7 +358,7 @@ class DeferredSchema : public DeferredPart {
 
   // ---- arrays
   uint32_t distinct_terminal(uint32_t index, Kept strings);
-  void add_array(uint32_t rule, PlainValueId id);
+  void add_array(uint32_t rule, PlainValueId id, std::optional<uint32_t> ends = std::nullopt);
   uint32_t rule_of(const ArrayState& state);
   void add_rules(uint32_t rule, const ArrayState& state);
   void add_further_items(uint32_t state, PlainValueId id, uint32_t written);

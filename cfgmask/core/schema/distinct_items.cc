@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schema/kind_states.h"
+#include "schema/witnesses.h"
 
 namespace cfgmask {
 
@@ -108,14 +109,50 @@ std::vector<PlainValueId> DistinctItems::inside(const std::vector<PlainValueId>&
   std::ranges::for_each(sets, add);
   bool has_all = false;
   for (size_t i = 0; i < found.size(); ++i) {
-    const PlainSchema::Value& value = schema_.at(found[i]);
-    PlainSchema::for_each_inside(value, add);
-    if (!value.has_common_sets() || has_all) continue;
+    if (each_inside(found[i], add) || has_all) continue;
     for (uint32_t j = 0; j < schema_.n_values(); ++j) add(PlainValueId(j));
     has_all = true;
   }
   work_(found.size() / kLooksPerUnit);
   return found;
+}
+
+// The sets right inside of a value, and what those have in common with the witnesses that they may meet. False where
+// that is not known: it may be any set then.
+template <typename Visit>
+bool DistinctItems::each_inside(PlainValueId id, Visit visit) {
+  const PlainSchema::Value& value = schema_.at(id);
+  PlainSchema::for_each_inside(value, visit);
+  if (!value.has_common_sets()) return true;
+  const auto& common = common_sets(id);
+  if (common) std::ranges::for_each(*common, visit);
+  return common.has_value();
+}
+
+// As `PlainAlgebra::find_common` found them; nullopt if it did not.
+const std::optional<std::vector<PlainValueId>>& DistinctItems::common_sets(PlainValueId id) {
+  const auto [at, is_new] = common_sets_.try_emplace(id.value);
+  if (!is_new) return at->second;
+  const PlainSchema::Value& value = schema_.at(id);
+  std::vector<PlainValueId> found;
+  bool is_known = true;
+  const CommonValue common = [&](PlainValueId a, PlainValueId b) {
+    if (a == b || b == PlainSchema::any()) return a;
+    if (a == PlainSchema::any()) return b;
+    const auto both = schema_.known_common(a, b);
+    is_known = is_known && both.has_value();
+    found.push_back(both.value_or(PlainSchema::never()));
+    return found.back();
+  };
+  if (value.object && value.object->has_particular_witnesses())
+    can_be_met(*value.object, common, [](PlainValueId both) { return both != PlainSchema::never(); });
+  if (value.array && !value.array->witnesses.empty() && !value.array->kinds) {
+    const auto states = item_states(*value.array, common);
+    is_known = is_known && states.has_value();
+  }
+  work_(1 + found.size());
+  if (is_known) at->second = std::move(found);
+  return at->second;
 }
 
 std::vector<PlainValueId> DistinctItems::told_apart() {
@@ -125,7 +162,8 @@ std::vector<PlainValueId> DistinctItems::told_apart() {
       if (!counts_.tells(item)) sets.push_back(item);
     }
   }
-  for (uint32_t object : counts_.going_on) sets.emplace_back(object);
+  for (uint32_t object : counts_.objects_going_on) sets.emplace_back(object);
+  for (uint32_t array : counts_.arrays_going_on) sets.emplace_back(array);
   for (uint32_t i = 0; i < schema_.n_values(); ++i) {
     const auto& array = schema_.at(PlainValueId(i)).array;
     if (!schema_.is_live(PlainValueId(i)) || !array || !array->repeats || !array->kinds) continue;
@@ -182,15 +220,14 @@ void DistinctItems::find_depths() {
       if (seen[id.value]) continue;
       seen[id.value] = true;
       last_depths_[id.value] = depth;
-      const PlainSchema::Value& value = schema_.at(id);
-      if (value.has_common_sets()) {
+      std::vector<PlainValueId>& to = schema_.at(id).alternatives.empty() ? next : now;
+      const auto add = [&](PlainValueId inner) {
+        if (schema_.is_live(inner)) to.push_back(inner);
+      };
+      if (!each_inside(id, add)) {
         last_depths_.assign(schema_.n_values(), *most_depth_);
         return;
       }
-      std::vector<PlainValueId>& to = value.alternatives.empty() ? next : now;
-      PlainSchema::for_each_inside(value, [&](PlainValueId inner) {
-        if (schema_.is_live(inner)) to.push_back(inner);
-      });
     }
     work_(now.size() / kLooksPerUnit);
     now = std::move(next);
@@ -298,7 +335,7 @@ bool DistinctItems::are_apart(const std::vector<uint32_t>& terminals) const {
   if (terminals.size() > kMostAlternatives) return false;
   for (size_t i = 0; i < terminals.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (!schema_.plainly_apart(schema_.terminal(terminals[i]), schema_.terminal(terminals[j]))) return false;
+      if (!schema_.are_apart(terminals[i], terminals[j])) return false;
     }
   }
   return true;
@@ -448,11 +485,11 @@ bool DistinctItems::count_inside(PlainValueId item) {
       todo.push_back({id, true});
       const PlainSchema::Value& value = schema_.at(id);
       for (PlainValueId alternative : value.alternatives) add(alternative);
-      if (value.array) {
+      // Those that go on are endlessly many, whatever they hold.
+      if (value.array && !is_counted_as_endless(*value.array)) {
         std::ranges::for_each(value.array->prefix, add);
         if (value.array->rest) add(*value.array->rest);
       }
-      // Objects that go on are endlessly many, whatever they hold.
       if (value.object && !goes_on(*value.object)) {
         for (const auto& member : value.object->members) add(member.value);
       }
@@ -498,7 +535,7 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id) {
     }
     add({n_scalars, 0, 0});
     if (value.array && schema_.can_be(*value.array)) {
-      const auto found = counted(*value.array);
+      const auto found = counted(id, *value.array);
       if (!found) return std::nullopt;
       add(*found);
     }
@@ -529,7 +566,25 @@ bool DistinctItems::shares_none(PlainValueId id) {
   return found;
 }
 
-std::optional<DistinctItems::Counted> DistinctItems::counted(const Array& array) const {
+// How many values there are of arrays or objects that go on, and how high the first ones are.
+template <typename Composite>
+DistinctItems::Counted DistinctItems::endless(const Composite& composite) const {
+  uint32_t height = 1;
+  while (most_depth_ && height < *most_depth_ && !schema_.can_be(composite, height)) ++height;
+  return {kEndless, kEndless, height};
+}
+
+// Items that witnesses must meet are not counted where more may follow in any case.
+bool DistinctItems::is_counted_as_endless(const Array& array) {
+  return !array.witnesses.empty() && !array.forbids_equal_items() && goes_on(array);
+}
+
+std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id, const Array& array) {
+  if (is_counted_as_endless(array)) {
+    if (!may_be_told_apart(id)) return std::nullopt;
+    counts_.arrays_going_on.insert(id.value);
+    return endless(array);
+  }
   if (!array.witnesses.empty() || array.repeats) return std::nullopt;
   uint32_t height = 0;
   const auto n_values = [&](PlainValueId item) {
@@ -552,10 +607,8 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(const Array& array)
 std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id, const Object& object) {
   if (goes_on(object)) {
     if (!may_be_told_apart(id)) return std::nullopt;
-    counts_.going_on.insert(id.value);
-    uint32_t height = 1;
-    while (most_depth_ && height < *most_depth_ && !schema_.can_be(object, height)) ++height;
-    return Counted{kEndless, kEndless, height};
+    counts_.objects_going_on.insert(id.value);
+    return endless(object);
   }
   if (!object.witnesses.empty() && !object.others && object.classes.empty()) overlapping_.push_back(id);
   if (!object.witnesses.empty() || schema_.n_others(object) > 0) return std::nullopt;

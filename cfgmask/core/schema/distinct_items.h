@@ -75,6 +75,9 @@ class DistinctItems {
   std::vector<PlainValueId> items_of(PlainValueId array) const;
   std::vector<PlainValueId> composite_items(PlainValueId array);
   std::vector<PlainValueId> inside(const std::vector<PlainValueId>& sets);
+  template <typename Visit>
+  bool each_inside(PlainValueId id, Visit visit);
+  const std::optional<std::vector<PlainValueId>>& common_sets(PlainValueId id);
   void find_depths();
   bool is_plain(PlainValueId array);
   bool has_enough(PlainValueId array);
@@ -98,8 +101,11 @@ class DistinctItems {
   bool count_inside(PlainValueId item);
   std::optional<Counted> counted(PlainValueId id);
   bool shares_none(PlainValueId id);
-  std::optional<Counted> counted(const Array& array) const;
+  std::optional<Counted> counted(PlainValueId id, const Array& array);
   std::optional<Counted> counted(PlainValueId id, const Object& object);
+  template <typename Composite>
+  Counted endless(const Composite& composite) const;
+  bool is_counted_as_endless(const Array& array);
   std::optional<uint32_t> n_scalars(uint32_t terminal);
   Counted known(PlainValueId id) const;
 
@@ -111,6 +117,7 @@ class DistinctItems {
   uint32_t room_ = kUnbounded;               // how many brackets what is added to an item may have
   std::unordered_set<uint32_t> with_steps_;  // arrays of which items are told apart by their steps
   std::map<PlainValueId, Parts> parts_;
+  std::unordered_map<uint32_t, std::optional<std::vector<PlainValueId>>> common_sets_;
   std::unordered_map<uint32_t, Counted> counted_;
   std::vector<PlainValueId> overlapping_;
   std::vector<PlainValueId> uncounted_;

@@ -120,21 +120,24 @@ void DeferredSchema::add_rules(uint32_t rule, const StepValue& of) {
       if (ends > 0) add_alternative(rule, Symbols{with_step(new_terminal(t, true), of.ends)});
     }
     if (value.array && schema_.can_be(*value.array, room())) {
-      if (value.array->forbids_equal_items()) {
-        const ListEnds ends = list_ends(id);
-        if (ends.after(0) == 0) continue;
-        SetBounds bounds;
-        bounds.holds = Holds::kList;
-        const uint32_t list = add_set(std::move(bounds), of.ends, kBeginsWithTerminal);
-        add_alternative(list, Symbols{mark_step(open_array_, ends.after(0)), rule_of(StepState{Kind::kList, id})});
-        add_alternative(rule, Symbols{list});
+      if (schema_.counts().arrays_going_on.contains(id.value)) {
+        apart().add_array(rule, id, of.ends);
+      } else if (value.array->forbids_equal_items()) {
+        const uint32_t ends = list_ends(id).after(0);
+        if (ends > 0) {
+          SetBounds bounds;
+          bounds.holds = Holds::kList;
+          const uint32_t list = add_set(std::move(bounds), of.ends, kBeginsWithTerminal);
+          add_alternative(list, Symbols{mark_step(open_array_, ends), rule_of(StepState{Kind::kList, id})});
+          add_alternative(rule, Symbols{list});
+        }
       } else if (const uint32_t ends = n_pairs(array_ends(id).after(0), of.ends); ends > 0) {
         const uint32_t items = rule_of(StepState{Kind::kArray, id, 0, 0, of.ends});
         add_alternative(rule, Symbols{mark_step(open_array_, ends), items});
       }
     }
     if (value.object && schema_.can_be(*value.object, room())) {
-      if (schema_.counts().going_on.contains(id.value)) {
+      if (schema_.counts().objects_going_on.contains(id.value)) {
         apart().add_object(rule, id, of.ends);
       } else if (const uint32_t ends = n_pairs(object_ends(id).after(0, 0), of.ends); ends > 0) {
         const uint32_t members = rule_of(StepState{Kind::kObject, id, 0, 0, of.ends});

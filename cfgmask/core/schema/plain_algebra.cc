@@ -130,6 +130,9 @@ PlainValueId PlainAlgebra::all(const Terms& terms, std::string name) {
   work(flat.size());
   at->second = schema_.reserve();
   pending_[at->second.value] = {std::move(name), flat, std::nullopt, false};
+  for (const Term& term : flat) {
+    if (term.negated) schema_.keep_apart(at->second, term.id);
+  }
   terms_of_[at->second.value] = std::move(flat);
   return at->second;
 }
@@ -198,6 +201,7 @@ PlainAlgebra::Parts PlainAlgebra::parted(PlainValueId id) {
     for (size_t j = 0; j < i; ++j) {
       if (!disjoint(parts[i], parts[j])) left = without(std::move(left), parts_of(parts[j]));
     }
+    for (uint32_t terminal : left.terminals) keep_apart(terminal, all.terminals);
     all.terminals.insert(all.terminals.end(), left.terminals.begin(), left.terminals.end());
     all.arrays.insert(all.arrays.end(), left.arrays.begin(), left.arrays.end());
     all.objects.insert(all.objects.end(), left.objects.begin(), left.objects.end());
@@ -239,13 +243,21 @@ std::vector<uint32_t> PlainAlgebra::parted(const std::vector<uint32_t>& terminal
   for (size_t i = 0; i < terminals.size(); ++i) {
     std::vector<uint32_t> before;
     for (size_t j = 0; j < i; ++j) {
-      if (!schema_.plainly_apart(schema_.terminal(terminals[i]), schema_.terminal(terminals[j])))
-        before.push_back(terminals[j]);
+      if (!schema_.are_apart(terminals[i], terminals[j])) before.push_back(terminals[j]);
     }
     const auto left = before.empty() ? std::optional(terminals[i]) : without(terminals[i], before);
-    if (left) found.push_back(*left);
+    if (!left) continue;
+    keep_apart(*left, found);
+    found.push_back(*left);
   }
   return found;
+}
+
+// Says of a terminal that it shares nothing with these, as it was made so.
+void PlainAlgebra::keep_apart(uint32_t terminal, const std::vector<uint32_t>& others) {
+  for (uint32_t other : others) {
+    if (!schema_.are_apart(terminal, other)) schema_.keep_apart(terminal, other);
+  }
 }
 
 // ---- what can be written

@@ -279,6 +279,7 @@ class PlainAlgebra {
   std::vector<ObjectRef> by_first_to_meet(const ObjectRef& object);
   // The same scalars, each in one terminal.
   std::vector<uint32_t> parted(const std::vector<uint32_t>& terminals);
+  void keep_apart(uint32_t terminal, const std::vector<uint32_t>& others);
   std::optional<uint32_t> ask(const std::string& schema);
   std::optional<uint32_t> numbers(const MakeNumbers& make);
   NumberUnion::Spend spending() {

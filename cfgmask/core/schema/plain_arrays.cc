@@ -14,7 +14,7 @@ uint32_t DeferredSchema::distinct_terminal(uint32_t index, Kept strings) {
   });
 }
 
-void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
+void DeferredSchema::add_array(uint32_t rule, PlainValueId id, std::optional<uint32_t> ends) {
   const PlainSchema::Array& array = *schema_.at(id).array;
   if (!schema_.can_be(array, room())) return;
   if (array.repeats) return add_repeating_array(rule, id, Symbols{open_array_});
@@ -25,7 +25,7 @@ void DeferredSchema::add_array(uint32_t rule, PlainValueId id) {
     set = Holds::kValues;
   }
   if (set) {
-    const uint32_t whole = add_set_of(*set);
+    const uint32_t whole = add_set_of(*set, ends);
     add_alternative(rule, Symbols{whole});
     rule = whole;
   }

@@ -353,6 +353,7 @@ bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, uint64_t& looks) cons
 
 bool PlainSchema::disjoint(PlainValueId a, PlainValueId b, Look look) const {
   if (defined_[a.value] && at(a).is_empty()) return true;
+  if (sets_apart_.contains(std::minmax(a.value, b.value))) return true;
   if (a == b || look.depth > kMaxApartDepth) return false;
   std::vector<PlainValueId> parts_of_a;
   std::vector<PlainValueId> parts_of_b;
@@ -372,8 +373,7 @@ bool PlainSchema::disjoint_parts(const Value& a, const Value& b, Look look) cons
   if (a.object && b.object && !told_apart(*a.object, *b.object, look) && !told_apart(*b.object, *a.object, look))
     return false;
   return std::all_of(a.terminals.begin(), a.terminals.end(), [&](uint32_t x) {
-    return std::all_of(b.terminals.begin(), b.terminals.end(),
-                       [&](uint32_t y) { return x != y && plainly_apart(terminals_[x], terminals_[y]); });
+    return std::all_of(b.terminals.begin(), b.terminals.end(), [&](uint32_t y) { return x != y && are_apart(x, y); });
   });
 }
 
@@ -430,14 +430,40 @@ bool PlainSchema::told_apart(const Object& a, const Object& b, Look look) const 
     if (!other.known) continue;
     if (!other.value || disjoint(member.value, *other.value, {look.depth + 1, look.left})) return true;
   }
-  return false;
+  return std::ranges::any_of(a.witnesses, [&](const KeyWitness& witness) { return has_none_like(b, witness, look); });
 }
 
-// Whether an item that both need differs.
+// Whether no key of the object can be what meets a witness.
+bool PlainSchema::has_none_like(const Object& object, const KeyWitness& witness, Look look) const {
+  look.left -= std::min<uint64_t>(look.left, object.members.size() + object.classes.size() + 1);
+  if (look.left == 0) return false;
+  const auto is_none = [&](PlainValueId value) { return disjoint(value, witness.value, {look.depth + 1, look.left}); };
+  return (!object.others || is_none(*object.others)) &&
+         std::ranges::all_of(object.classes, [&](const KeyClass& keys) { return is_none(keys.value); }) &&
+         std::ranges::all_of(object.members, [&](const Member& member) {
+           return !witness.admits(member.name) || is_none(member.value);
+         });
+}
+
+// Whether an item that one of them needs is none of the other's.
+bool PlainSchema::has_none_like(const Array& array, const ItemWitness& witness, Look look) const {
+  look.left -= std::min<uint64_t>(look.left, array.prefix.size() + 1);
+  if (look.left == 0 || witness.least == 0) return false;
+  const auto is_none = [&](PlainValueId value) { return disjoint(value, witness.value, {look.depth + 1, look.left}); };
+  return (!array.rest || is_none(*array.rest)) && std::ranges::all_of(array.prefix, is_none);
+}
+
+// Whether an item that one of them needs is none of the other's.
 bool PlainSchema::told_apart(const Array& a, const Array& b, Look look) const {
   if (a.maximum < b.minimum || b.maximum < a.minimum) return true;
+  const auto has_no_witness = [&](const Array& witnesses, const Array& other) {
+    return std::ranges::any_of(witnesses.witnesses,
+                               [&](const ItemWitness& witness) { return has_none_like(other, witness, look); });
+  };
+  if (has_no_witness(a, b) || has_no_witness(b, a)) return true;
   const size_t positions = std::max(a.prefix.size(), b.prefix.size()) + 1;
-  for (uint32_t i = 0; i < std::min<size_t>(positions, std::min(a.minimum, b.minimum)); ++i) {
+  // What one of them needs the other one has not, or as another value.
+  for (uint32_t i = 0; i < std::min<size_t>(positions, std::max(a.minimum, b.minimum)); ++i) {
     const auto x = a.item(i);
     const auto y = b.item(i);
     if (look.left == 0) return false;

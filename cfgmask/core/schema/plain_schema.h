@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -348,6 +349,12 @@ class PlainSchema {
   uint64_t count(const Terminal& terminal) const;
   // Whether it is plain that two terminals have no scalar in common.
   bool plainly_apart(const Terminal& a, const Terminal& b) const;
+  bool are_apart(uint32_t a, uint32_t b) const {
+    return terminals_apart_.contains(std::minmax(a, b)) || plainly_apart(terminals_[a], terminals_[b]);
+  }
+  // Says of two terminals, or two sets, that they have no value in common: of those that are made like that.
+  void keep_apart(uint32_t a, uint32_t b) { terminals_apart_.insert(std::minmax(a, b)); }
+  void keep_apart(PlainValueId a, PlainValueId b) { sets_apart_.insert(std::minmax(a.value, b.value)); }
   // A string as a schema, in JSON.
   std::string definition(uint32_t terminal) const;
   size_t n_terminals() const { return terminals_.size(); }
@@ -443,6 +450,8 @@ class PlainSchema {
   bool disjoint_parts(const Value& a, const Value& b, Look look) const;
   bool told_apart(const Object& a, const Object& b, Look look) const;
   bool told_apart(const Array& a, const Array& b, Look look) const;
+  bool has_none_like(const Object& object, const KeyWitness& witness, Look look) const;
+  bool has_none_like(const Array& array, const ItemWitness& witness, Look look) const;
   std::vector<std::string> few_texts(const Terminal& terminal) const;
   bool find_live(std::vector<bool>& live, uint32_t room);
   bool has_scalar(const Value& value, uint32_t room) const;
@@ -459,6 +468,8 @@ class PlainSchema {
   void look_over(PlainValueId id);
 
   std::map<std::pair<uint32_t, uint32_t>, PlainValueId> common_;
+  std::set<std::pair<uint32_t, uint32_t>> terminals_apart_;
+  std::set<std::pair<uint32_t, uint32_t>> sets_apart_;
   ChunkedVector<Value> values_;
   std::vector<bool> defined_;
   std::vector<bool> live_;  // by value; after these, whether arrays or objects among them are

@@ -30,7 +30,9 @@ struct ValueCounts {
   std::unordered_map<uint32_t, uint32_t> of_terminals;
   std::unordered_set<uint32_t> items;                            // of arrays, that are told apart by their steps
   std::unordered_map<uint32_t, std::vector<uint32_t>> of_kinds;  // of arrays with kinds of items, the values of each
-  std::unordered_set<uint32_t> going_on;  // objects in these that are told apart by all that is in them
+  // Objects and arrays in these that are told apart by all that is in them, since more may follow.
+  std::unordered_set<uint32_t> objects_going_on;
+  std::unordered_set<uint32_t> arrays_going_on;
 
   // Whether they hold where runs of digits are so long at most.
   bool hold_with_digits(uint32_t most) const {

@@ -1,5 +1,4 @@
-// Arrays and objects in which some value must be there, or not too often: the states of writing one, as
-// cfgmask/json_schema/{lower_arrays,lower_objects}.py define them.
+// Arrays and objects in which some value must be there, or not too often: the states of writing one.
 //
 // What is needed of values on the way is what two sets have in common; whoever asks says how to get at that.
 #pragma once

@@ -1,0 +1,78 @@
+"""Items that must differ and to which nothing can be added, and what they hold must have a certain value inside.
+
+All of the texts of small values are asked for, and `jsonschema` says which are right.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.json_schema.judge import accepts, compiled
+
+ONE, A = {"type": "array", "contains": {"enum": [1]}}, {"type": "array", "contains": {"enum": ["a"]}}
+STRINGS = {"type": "array", "items": {"type": "string"}}
+INSIDE: dict[str, dict[str, Any]] = {
+    "an item": ONE,
+    "two items": {**A, "minContains": 2},
+    "an item that is not like the others": {"type": "array", "not": {"items": {"type": "integer"}}},
+    "more items": {**ONE, "minItems": 2},
+    "an item behind one with a place": {**ONE, "prefixItems": [{"enum": ["a", 2]}]},
+    "a key that may not be there": {"not": {"additionalProperties": False, "properties": {"c": STRINGS}}},
+    "deep inside": {
+        "type": ["object", "array"],
+        "not": {"additionalProperties": False, "properties": {"c": {"items": {"properties": {"e": STRINGS}}}}},
+    },
+    "one of two": {"oneOf": [ONE, A]},
+    "any of two": {"anyOf": [ONE, A]},
+    "one of two that rarely share a value": {"oneOf": [{"type": "array", "items": {"enum": [1, 2]}}, A]},
+    "one of two arrays by their lengths": {
+        "oneOf": [
+            {"type": "array", "items": {"enum": [1]}},
+            {"type": "array", "prefixItems": [{"enum": ["a"]}], "items": False, "minItems": 1},
+        ]
+    },
+    "any of two patterns": {"anyOf": [{"type": "string", "minLength": 1}, {"type": "string", "pattern": "^u.+$"}]},
+}
+VALUES = [
+    *([*items] for n in range(4) for items in product([1, "a", 2], repeat=n)),
+    *({}, {"x": 1}, {"c": 1}, {"c": ["a"]}, {"c": [1]}, {"c": ["a", 1]}, {"c": ["a"], "x": 1}, {"c": [1], "x": 1}),
+    *({"c": [{"e": ["a"]}]}, {"c": [{"e": [1]}]}, {"c": [{"e": [1]}, 1]}, "", "a", "u", "ux"),
+]
+SHAPES: dict[str, tuple[Callable[[Any], dict[str, Any]], Callable[[Any], list[Any]]]] = {
+    "objects": (
+        lambda of: {"properties": {"s": of, "t": {"type": "boolean"}}, "additionalProperties": False, "type": "object"},
+        lambda value: [{"s": value}, {"s": value, "t": True}, {"t": False}, {}],
+    ),
+    "arrays": (
+        lambda of: {"type": "array", "prefixItems": [of, {"enum": [1, 2]}], "items": False, "minItems": 1},
+        lambda value: [[value], [value, 1]],
+    ),
+}
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_which_arrays_may_be_written(shape: str, inside: str) -> None:
+    item_of, values_of = SHAPES[shape]
+    schema = {"type": "array", "items": item_of(INSIDE[inside]), "uniqueItems": True}
+    grammars = [(compiled(schema), None), (compiled(schema, indent=2), 2)]
+    judge, rng = Draft202012Validator(schema), random.Random(len(inside))
+    items = [item for value in VALUES for item in values_of(value)]
+    asked = [[item] for item in items]
+    asked += [rng.choices(items, k=rng.choice([2, 2, 3])) for _ in range(300)]
+    asked += [[item, rng.choice(items), item] for item in rng.choices(items, k=60)]
+    n_right = 0
+    for array in asked:
+        is_right = judge.is_valid(array)
+        n_right += is_right
+        for grammar, indent in grammars:
+            text = json.dumps(array, indent=indent, separators=(",", ": " if indent else ":"))
+            assert accepts(grammar, text) == is_right, text
+    assert 0 < n_right < len(asked)
