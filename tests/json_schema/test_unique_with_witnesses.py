@@ -76,3 +76,29 @@ def test_which_arrays_may_be_written(shape: str, inside: str) -> None:
             text = json.dumps(array, indent=indent, separators=(",", ": " if indent else ":"))
             assert accepts(grammar, text) == is_right, text
     assert 0 < n_right < len(asked)
+
+
+PAIR = {"type": "object", "properties": {"k": {"enum": [1, 2]}}, "required": ["k"], "additionalProperties": False}
+
+
+def test_items_with_arrays_like_that_beside_alternatives_that_overlap() -> None:
+    """What is written in several ways has none of the arrays inside whose items are told apart by their steps."""
+    either = {"anyOf": [{"type": "object", "required": ["g"]}, {"type": "object", "required": ["i"]}]}
+    pairs = {"type": "array", "items": PAIR, "uniqueItems": True}
+    item = {"type": "object", "properties": {"s": pairs, "u": {"type": "array", "items": either}}}
+    schema = {"type": "array", "items": item, "uniqueItems": True}
+    grammars = [compiled(schema), compiled({**schema, "maxItems": 3})]
+    judge, rng = Draft202012Validator(schema), random.Random(1)
+    lists = [[], [{"k": 1}], [{"k": 2}], [{"k": 1}, {"k": 2}], [{"k": 2}, {"k": 1}], [{"k": 1}, {"k": 1}], [{"k": 3}]]
+    others = [[], [{"g": 1}], [{"i": 1}], [{"g": 1, "i": 1}], [{"i": 1, "g": 1}], [{}], [{"g": 1}, {"g": 1}]]
+    items: list[Any] = [{}, {"x": 1}, *({"s": one} for one in lists), *({"u": one} for one in others)]
+    items += [{"s": one, "u": other} for one in lists for other in others]
+    n_right = 0
+    for _ in range(1_500):
+        array = rng.choices(items, k=rng.choice([1, 2, 2, 3]))
+        array = [*array[:2], array[0]] if rng.random() < 0.1 else array
+        is_right = judge.is_valid(array)
+        n_right += is_right
+        for grammar in grammars:
+            assert accepts(grammar, json.dumps(array, separators=(",", ":"))) == is_right, array
+    assert 0 < n_right < 1_500

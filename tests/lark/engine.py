@@ -37,4 +37,6 @@ def allowed_by_all(matchers: Sequence[cfgmask.Matcher], text: str) -> list[int]:
 
 def tried(matcher: cfgmask.Matcher) -> list[int]:
     """The ids of the tokens by which a text can go on, each tried by itself."""
-    return [token for token in range(matcher.compiled.vocabulary.n_vocab) if matcher.try_advance([token], consume=False)]
+    return [
+        token for token in range(matcher.compiled.vocabulary.n_vocab) if matcher.try_advance([token], consume=False)
+    ]

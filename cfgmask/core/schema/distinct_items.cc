@@ -424,12 +424,38 @@ bool DistinctItems::goes_on(const Object& object) {
          std::ranges::any_of(object.classes, [&](const auto& of) { return is_endless(of.keys, of.value); });
 }
 
+// Which sets lead to arrays whose items are told apart by steps, or may do so.
+const std::vector<bool>& DistinctItems::leading_to_steps() {
+  if (leading_.size() == schema_.n_values() && n_leading_steps_ == with_steps_.size()) return leading_;
+  if (around_.empty()) {
+    around_.resize(schema_.n_values());
+    for (uint32_t i = 0; i < schema_.n_values(); ++i) {
+      const auto add = [&](PlainValueId inner) { around_[inner.value].push_back(i); };
+      if (schema_.is_live(PlainValueId(i)) && !each_inside(PlainValueId(i), add)) holding_any_.push_back(i);
+    }
+    work_(around_.size() / kLooksPerUnit);
+  }
+  n_leading_steps_ = with_steps_.size();
+  leading_.assign(schema_.n_values(), false);
+  std::vector<uint32_t> todo(with_steps_.begin(), with_steps_.end());
+  if (!todo.empty()) todo.insert(todo.end(), holding_any_.begin(), holding_any_.end());
+  while (!todo.empty()) {
+    const uint32_t id = todo.back();
+    todo.pop_back();
+    if (leading_[id]) continue;
+    leading_[id] = true;
+    todo.insert(todo.end(), around_[id].begin(), around_[id].end());
+  }
+  work_(leading_.size() / kLooksPerUnit);
+  return leading_;
+}
+
 // Whether equal values come to equal ones in sets: a part of which steps are told apart comes to another value than an
 // equal one that other rules write.
 bool DistinctItems::may_be_told_apart(PlainValueId item) {
-  const std::vector<PlainValueId> all = inside({item});
-  if (std::ranges::none_of(all, [&](PlainValueId id) { return with_steps_.contains(id.value); })) return true;
-  return std::ranges::all_of(all, [&](PlainValueId id) {
+  if (!leading_to_steps()[item.value]) return true;
+  return std::ranges::all_of(inside({item}), [&](PlainValueId id) {
+    if (!leading_[id.value]) return true;
     const Parts& parts = parts_of(id);
     return parts.arrays.size() < 2 && parts.objects.size() < 2 &&
            std::ranges::all_of(

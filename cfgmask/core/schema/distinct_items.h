@@ -94,6 +94,7 @@ class DistinctItems {
   bool has_values(PlainValueId item, uint32_t least);
   bool goes_on(const Array& array);
   bool goes_on(const Object& object);
+  const std::vector<bool>& leading_to_steps();
   bool may_be_told_apart(PlainValueId item);
 
   // ---- steps
@@ -113,9 +114,13 @@ class DistinctItems {
   KeyConditions& keys_;
   std::function<void(uint64_t)> work_;
   const std::optional<uint32_t> most_depth_;
-  std::vector<uint32_t> last_depths_;        // by value, the greatest number of brackets around it, up to the most
-  uint32_t room_ = kUnbounded;               // how many brackets what is added to an item may have
-  std::unordered_set<uint32_t> with_steps_;  // arrays of which items are told apart by their steps
+  std::vector<uint32_t> last_depths_;          // by value, the greatest number of brackets around it, up to the most
+  uint32_t room_ = kUnbounded;                 // how many brackets what is added to an item may have
+  std::unordered_set<uint32_t> with_steps_;    // arrays of which items are told apart by their steps
+  std::vector<std::vector<uint32_t>> around_;  // by value, those that it is right inside of
+  std::vector<uint32_t> holding_any_;          // values of which it is not known what is inside
+  std::vector<bool> leading_;                  // by value, with so many arrays that have steps
+  size_t n_leading_steps_ = 0;
   std::map<PlainValueId, Parts> parts_;
   std::unordered_map<uint32_t, std::optional<std::vector<PlainValueId>>> common_sets_;
   std::unordered_map<uint32_t, Counted> counted_;
