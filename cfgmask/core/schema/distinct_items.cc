@@ -484,11 +484,17 @@ bool DistinctItems::may_be_told_by_steps(PlainValueId array) {
   return std::ranges::all_of(items, [&](PlainValueId item) {
     if (goes_on(item) && may_be_told_apart(item)) return true;
     if (!count_inside(item)) return false;
-    const uint32_t height = known(item).height;
-    if (most_depth_ && (height > *most_depth_ || last_depths_[array.value] + 1 + height > *most_depth_)) return false;
+    if (most_depth_ && !is_high_enough(item, last_depths_[array.value] + 1)) return false;
     counts_.items.insert(item.value);
     return known(item).n_composites > 0;
   });
+}
+
+// Whether the values that are counted fit below the limit in an item with so many brackets around it, or none does.
+bool DistinctItems::is_high_enough(PlainValueId item, uint32_t depth) {
+  const uint32_t height = known(item).height;
+  if (height > *most_depth_) return false;
+  return depth + height <= *most_depth_ || height == 0 || !schema_.has_composites({item}, height - 1);
 }
 
 // Finds how many values there are in an item, and in all that it holds.

@@ -100,6 +100,7 @@ class DistinctItems {
   // ---- steps
   bool may_be_told_by_steps(PlainValueId array);
   bool count_inside(PlainValueId item);
+  bool is_high_enough(PlainValueId item, uint32_t depth);
   std::optional<Counted> counted(PlainValueId id);
   bool shares_none(PlainValueId id);
   std::optional<Counted> counted(PlainValueId id, const Array& array);
