@@ -12,7 +12,7 @@ from typing import Any
 from cfgmask.json_schema.number_regex import NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.limits import Limits
-from cfgmask.regex.write import write_regex
+from cfgmask.regex.write import NotWritable, write_regex
 
 
 class Whole(str):
@@ -112,7 +112,7 @@ def numbers(bounds: dict[str, Any], *, integers: bool = False) -> Whole | None:
     shape = NumberShape(low, low_open, high, high_open, step, plain=integers)
     try:
         return Whole(write_regex(number_regex(shape, exponents=False), Limits()))
-    except NoRegex:
+    except (NoRegex, NotWritable):
         return None
 
 

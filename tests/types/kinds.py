@@ -432,6 +432,10 @@ NARROWER: dict[str, tuple[Any, Any]] = {
         Annotated[decimal.Decimal, Field(ge=0)],
         decimal.Decimal("1E+2"),
     ),
+    "`Decimal` with `multiple_of`, written as a text": (
+        Annotated[decimal.Decimal, Field(multiple_of=decimal.Decimal("0.5"))],
+        decimal.Decimal("1.5"),
+    ),
     "`Decimal` with zeros beyond `decimal_places`": (pydantic.condecimal(decimal_places=1), decimal.Decimal("1.50")),
     "`Fraction` with bounds": (Annotated[fractions.Fraction, Field(ge=0)], fractions.Fraction(1, 3)),
     "enum members that are no scalars of JSON": (Strange, Strange.PAIR),
