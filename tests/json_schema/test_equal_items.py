@@ -382,8 +382,6 @@ def test_a_token_may_end_a_value_and_begin_it_again() -> None:
         ({"type": "array", "uniqueItems": True, "items": EQUAL}, "its items may run out"),
         ({**EQUAL, "items": {"type": "array", "items": {"type": "integer"}, "not": {"uniqueItems": True}}},
          "the last item would have to be an array or an object"),
-        ({**EQUAL, "prefixItems": [{}], "items": WITH_ONE}, "the last item would have to be an array or an object"),
-        ({**EQUAL, "items": WITH_ONE}, "the last item would have to be an array or an object"),
     ],
 )  # fmt: skip
 def test_what_is_refused(schema: dict[str, Any], reason: str) -> None:

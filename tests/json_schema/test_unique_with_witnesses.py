@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from tests.json_schema.judge import accepts, compiled
+import cfgmask
+from tests.json_schema.judge import accepts, compiled, is_valid
 
+UNIQUE = {"uniqueItems": True}
 ONE, A = {"type": "array", "contains": {"enum": [1]}}, {"type": "array", "contains": {"enum": ["a"]}}
 STRINGS = {"type": "array", "items": {"type": "string"}}
 INSIDE: dict[str, dict[str, Any]] = {
@@ -76,6 +78,42 @@ def test_which_arrays_may_be_written(shape: str, inside: str) -> None:
             text = json.dumps(array, indent=indent, separators=(",", ": " if indent else ":"))
             assert accepts(grammar, text) == is_right, text
     assert 0 < n_right < len(asked)
+
+
+BEGINS = {"type": "array", "prefixItems": [{"const": {}}], "uniqueItems": True}
+WITH_ONE = {"type": "array", "contains": {"const": 1}, "items": {"type": "integer"}}
+ITEMS: list[Any] = [
+    *([{}], [{}, {}], [{}, 1], [{}, 1, 1], [{}, 1, 2], [{}, {"a": 1}], [{}, []], [{}, [{}]], [], {}, {"a": 1}, 1, "a"),
+    *([1], [1, 1], [1, 2], [2, 1], [2], [[{}]], [[{}], [{}]], [[{}, 1], [{}]], [[{}, 1]], [{}, 2, 1], [1, 2, 3]),
+]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"uniqueItems": True, "items": BEGINS},
+        {"uniqueItems": True, "items": {"type": "array", "items": BEGINS}},
+        {"type": "array", "not": {"uniqueItems": True}, "items": WITH_ONE},
+        {"type": "array", "not": {"uniqueItems": True}, "prefixItems": [{}], "items": WITH_ONE},
+    ],
+)
+def test_items_that_are_told_apart_as_a_whole(schema: dict[str, Any]) -> None:
+    grammar, rng = compiled(schema), random.Random(2)
+    n_right = 0
+    for _ in range(1_500):
+        array = rng.choices(ITEMS, k=rng.choice([1, 2, 2, 3, 4]))
+        array = [*array[:-1], rng.choice(array)]
+        text = json.dumps(array, separators=(",", ":"))
+        is_right = is_valid(schema, text)
+        n_right += is_right
+        assert accepts(grammar, text) == is_right, text
+    assert n_right > 20
+
+
+@pytest.mark.parametrize("first", [BEGINS, {"type": "array", "items": SHAPES["objects"][0]({"enum": [1]}), **UNIQUE}])
+def test_an_item_is_refused_that_others_may_equal_and_write_by_other_rules(first: dict[str, Any]) -> None:
+    with pytest.raises(cfgmask.GrammarError, match="uniqueItems cannot be enforced"):
+        compiled({"uniqueItems": True, "prefixItems": [first]})
 
 
 PAIR = {"type": "object", "properties": {"k": {"enum": [1, 2]}}, "required": ["k"], "additionalProperties": False}

@@ -35,7 +35,8 @@ std::vector<PlainValueId> DistinctItems::doubtful() {
     for (PlainValueId array : arrays) {
       if (with_steps_.contains(array.value)) continue;
       const std::vector<PlainValueId> items = composite_items(array);
-      if (std::ranges::all_of(items, [&](PlainValueId item) { return may_be_told_apart(item); })) continue;
+      const auto may_be_apart = [&](PlainValueId item) { return may_be_told_apart(item); };
+      if (std::ranges::all_of(items, may_be_apart) && are_written_alike(array, items)) continue;
       with_steps_.insert(array.value);
       changed = true;
     }
@@ -450,6 +451,13 @@ const std::vector<bool>& DistinctItems::leading_to_steps() {
   return leading_;
 }
 
+// Whether no value is in two of the items where one of these leads to steps: it would be written by other rules then.
+bool DistinctItems::are_written_alike(PlainValueId array, const std::vector<PlainValueId>& items) {
+  if (items.size() < 2 || array_at(array).counts_kinds()) return true;
+  const std::vector<bool>& leading = leading_to_steps();
+  return std::ranges::none_of(items, [&](PlainValueId item) { return leading[item.value]; }) || share_none(items);
+}
+
 // Whether equal values come to equal ones in sets: a part of which steps are told apart comes to another value than an
 // equal one that other rules write.
 bool DistinctItems::may_be_told_apart(PlainValueId item) {
@@ -471,15 +479,9 @@ bool DistinctItems::may_be_told_by_steps(PlainValueId array) {
   const std::vector<PlainValueId> items = composite_items(array);
   // An item is of one kind wherever it stands. (Objects in items are written in the order of the schema.)
   if (items.size() > kMostAlternatives) return false;
-  uint64_t looks = 0;
-  for (size_t i = 0; i < items.size() && !array_at(array).counts_kinds(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (!schema_.disjoint(items[i], items[j], looks)) {
-        uncounted_.push_back(array);
-        return false;
-      }
-    }
-    work_(std::exchange(looks, 0) / kLooksPerUnit);
+  if (!array_at(array).counts_kinds() && !share_none(items)) {
+    uncounted_.push_back(array);
+    return false;
   }
   return std::ranges::all_of(items, [&](PlainValueId item) {
     if (goes_on(item) && may_be_told_apart(item)) return true;
@@ -582,18 +584,25 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id) {
   return all;
 }
 
+// Whether it is plain that no two of these sets have a value in common.
+bool DistinctItems::share_none(const std::vector<PlainValueId>& sets) {
+  if (sets.size() > kMostAlternatives) return false;
+  uint64_t looks = 0;
+  bool found = true;
+  for (size_t i = 0; i < sets.size() && found; ++i) {
+    for (size_t j = 0; j < i && found; ++j) found = schema_.disjoint(sets[i], sets[j], looks);
+    work_(std::exchange(looks, 0) / kLooksPerUnit);
+  }
+  return found;
+}
+
 // Whether it is plain that no two of the alternatives have a value in common, nor two of the scalars.
 bool DistinctItems::shares_none(PlainValueId id) {
   const PlainSchema::Value& value = schema_.at(id);
   const std::vector<PlainValueId> parts =
       value.alternatives.empty() ? std::vector<PlainValueId>() : schema_.alternatives_of({id});
   if (std::max(parts.size(), value.terminals.size()) > kMostAlternatives) return false;
-  uint64_t looks = 0;
-  bool found = are_apart(value.terminals);
-  for (size_t i = 0; i < parts.size() && found; ++i) {
-    for (size_t j = 0; j < i && found; ++j) found = schema_.disjoint(parts[i], parts[j], looks);
-    work_(std::exchange(looks, 0) / kLooksPerUnit);
-  }
+  const bool found = are_apart(value.terminals) && share_none(parts);
   if (!found) overlapping_.push_back(id);
   return found;
 }

@@ -95,6 +95,7 @@ class DistinctItems {
   bool goes_on(const Array& array);
   bool goes_on(const Object& object);
   const std::vector<bool>& leading_to_steps();
+  bool are_written_alike(PlainValueId array, const std::vector<PlainValueId>& items);
   bool may_be_told_apart(PlainValueId item);
 
   // ---- steps
@@ -102,6 +103,7 @@ class DistinctItems {
   bool count_inside(PlainValueId item);
   bool is_high_enough(PlainValueId item, uint32_t depth);
   std::optional<Counted> counted(PlainValueId id);
+  bool share_none(const std::vector<PlainValueId>& sets);
   bool shares_none(PlainValueId id);
   std::optional<Counted> counted(PlainValueId id, const Array& array);
   std::optional<Counted> counted(PlainValueId id, const Object& object);
