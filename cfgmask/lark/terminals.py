@@ -81,7 +81,7 @@ _ONLY_IN_RUST = {
 
 @dataclass(eq=False)
 class _Kept:
-    """What a terminal came to under some limits, given those that it uses."""
+    """The regex that was made of a terminal under some limits, with the regexes of the terminals that it uses."""
 
     limits: Limits
     used: dict[str, TerminalRegex]

@@ -1,6 +1,6 @@
-"""Items that must differ and to which nothing can be added, and what they hold must have a certain value inside.
+"""Arrays of closed items that must differ, where something in an item must hold a certain value.
 
-All of the texts of small values are asked for, and `jsonschema` says which are right.
+Many arrays of small values are tried, and `jsonschema` says which are right.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ PAIR = {"type": "object", "properties": {"k": {"enum": [1, 2]}}, "required": ["k
 
 
 def test_items_with_arrays_like_that_beside_alternatives_that_overlap() -> None:
-    """What is written in several ways has none of the arrays inside whose items are told apart by their steps."""
+    """The alternatives overlap, but neither holds arrays whose items are told apart by their steps."""
     either = {"anyOf": [{"type": "object", "required": ["g"]}, {"type": "object", "required": ["i"]}]}
     pairs = {"type": "array", "items": PAIR, "uniqueItems": True}
     item = {"type": "object", "properties": {"s": pairs, "u": {"type": "array", "items": either}}}

@@ -13,13 +13,14 @@ namespace cfgmask {
 
 namespace nb = nanobind;
 
-// What a function of Python's made, which is null where it raised.
+// The object that a function of Python's C interface returned. Throws what it raised where that is null.
 inline nb::object made(PyObject* object) {
   if (object == nullptr) throw nb::python_error();
   return nb::steal(object);
 }
 
-// A data class without slots and `__post_init__`. Fields behind those named here keep their defaults.
+// A data class that has neither slots nor `__post_init__`. The fields named here come first; the others keep their
+// defaults.
 template <size_t N>
 class DataClass {
  public:

@@ -118,8 +118,8 @@ std::vector<PlainValueId> DistinctItems::inside(const std::vector<PlainValueId>&
   return found;
 }
 
-// The sets right inside of a value, and what those have in common with the witnesses that they may meet. False where
-// that is not known: it may be any set then.
+// Visits the sets right inside of a value, and what these have in common with the value's witnesses. Returns false
+// where the latter is not known: it may be any set then.
 template <typename Visit>
 bool DistinctItems::each_inside(PlainValueId id, Visit visit) {
   const PlainSchema::Value& value = schema_.at(id);
@@ -455,7 +455,7 @@ const std::vector<bool>& DistinctItems::leading_to_steps() {
 bool DistinctItems::are_written_alike(PlainValueId array, const std::vector<PlainValueId>& items) {
   if (items.size() < 2 || array_at(array).counts_kinds()) return true;
   const std::vector<bool>& leading = leading_to_steps();
-  return std::ranges::none_of(items, [&](PlainValueId item) { return leading[item.value]; }) || share_none(items);
+  return std::ranges::none_of(items, [&](PlainValueId item) { return leading[item.value]; }) || are_disjoint(items);
 }
 
 // Whether equal values come to equal ones in sets: a part of which steps are told apart comes to another value than an
@@ -479,7 +479,7 @@ bool DistinctItems::may_be_told_by_steps(PlainValueId array) {
   const std::vector<PlainValueId> items = composite_items(array);
   // An item is of one kind wherever it stands. (Objects in items are written in the order of the schema.)
   if (items.size() > kMostAlternatives) return false;
-  if (!array_at(array).counts_kinds() && !share_none(items)) {
+  if (!array_at(array).counts_kinds() && !are_disjoint(items)) {
     uncounted_.push_back(array);
     return false;
   }
@@ -584,8 +584,8 @@ std::optional<DistinctItems::Counted> DistinctItems::counted(PlainValueId id) {
   return all;
 }
 
-// Whether it is plain that no two of these sets have a value in common.
-bool DistinctItems::share_none(const std::vector<PlainValueId>& sets) {
+// Whether it is plain that no value is in two of these sets.
+bool DistinctItems::are_disjoint(const std::vector<PlainValueId>& sets) {
   if (sets.size() > kMostAlternatives) return false;
   uint64_t looks = 0;
   bool found = true;
@@ -602,7 +602,7 @@ bool DistinctItems::shares_none(PlainValueId id) {
   const std::vector<PlainValueId> parts =
       value.alternatives.empty() ? std::vector<PlainValueId>() : schema_.alternatives_of({id});
   if (std::max(parts.size(), value.terminals.size()) > kMostAlternatives) return false;
-  const bool found = are_apart(value.terminals) && share_none(parts);
+  const bool found = are_apart(value.terminals) && are_disjoint(parts);
   if (!found) overlapping_.push_back(id);
   return found;
 }

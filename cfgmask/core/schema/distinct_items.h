@@ -103,7 +103,7 @@ class DistinctItems {
   bool count_inside(PlainValueId item);
   bool is_high_enough(PlainValueId item, uint32_t depth);
   std::optional<Counted> counted(PlainValueId id);
-  bool share_none(const std::vector<PlainValueId>& sets);
+  bool are_disjoint(const std::vector<PlainValueId>& sets);
   bool shares_none(PlainValueId id);
   std::optional<Counted> counted(PlainValueId id, const Array& array);
   std::optional<Counted> counted(PlainValueId id, const Object& object);
@@ -121,7 +121,7 @@ class DistinctItems {
   uint32_t room_ = kUnbounded;                 // how many brackets what is added to an item may have
   std::unordered_set<uint32_t> with_steps_;    // arrays of which items are told apart by their steps
   std::vector<std::vector<uint32_t>> around_;  // by value, those that it is right inside of
-  std::vector<uint32_t> holding_any_;          // values of which it is not known what is inside
+  std::vector<uint32_t> holding_any_;          // values that may hold any set, as far as is known
   std::vector<bool> leading_;                  // by value, with so many arrays that have steps
   size_t n_leading_steps_ = 0;
   std::map<PlainValueId, Parts> parts_;

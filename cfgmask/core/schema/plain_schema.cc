@@ -433,7 +433,7 @@ bool PlainSchema::told_apart(const Object& a, const Object& b, Look look) const 
   return std::ranges::any_of(a.witnesses, [&](const KeyWitness& witness) { return has_none_like(b, witness, look); });
 }
 
-// Whether no key of the object can be what meets a witness.
+// Whether no key of the object can meet a witness.
 bool PlainSchema::has_none_like(const Object& object, const KeyWitness& witness, Look look) const {
   look.left -= std::min<uint64_t>(look.left, object.members.size() + object.classes.size() + 1);
   if (look.left == 0) return false;
@@ -445,7 +445,7 @@ bool PlainSchema::has_none_like(const Object& object, const KeyWitness& witness,
          });
 }
 
-// Whether an item that one of them needs is none of the other's.
+// Whether no item of the array can meet a witness.
 bool PlainSchema::has_none_like(const Array& array, const ItemWitness& witness, Look look) const {
   look.left -= std::min<uint64_t>(look.left, array.prefix.size() + 1);
   if (look.left == 0 || witness.least == 0) return false;
@@ -453,7 +453,7 @@ bool PlainSchema::has_none_like(const Array& array, const ItemWitness& witness, 
   return (!array.rest || is_none(*array.rest)) && std::ranges::all_of(array.prefix, is_none);
 }
 
-// Whether an item that one of them needs is none of the other's.
+// Whether one of them needs an item that the other cannot have.
 bool PlainSchema::told_apart(const Array& a, const Array& b, Look look) const {
   if (a.maximum < b.minimum || b.maximum < a.minimum) return true;
   const auto has_no_witness = [&](const Array& witnesses, const Array& other) {
@@ -462,7 +462,7 @@ bool PlainSchema::told_apart(const Array& a, const Array& b, Look look) const {
   };
   if (has_no_witness(a, b) || has_no_witness(b, a)) return true;
   const size_t positions = std::max(a.prefix.size(), b.prefix.size()) + 1;
-  // What one of them needs the other one has not, or as another value.
+  // An item at a position that only one of them needs: the other is shorter, or has another value there.
   for (uint32_t i = 0; i < std::min<size_t>(positions, std::max(a.minimum, b.minimum)); ++i) {
     const auto x = a.item(i);
     const auto y = b.item(i);
