@@ -16,7 +16,7 @@ from cfgmask.json_schema import numbers
 from cfgmask.json_schema.number_regex import NoRegex, number_regex
 from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.regex.algebra import RegexAlgebra
-from tests.json_schema.judge import Schema, accepts, check, compiled
+from tests.json_schema.judge import Schema, accepts, check, compiled, is_valid
 from tests.reference.json_schema import algebra, number_holes
 
 BIG = 2**64
@@ -401,3 +401,25 @@ def test_a_common_multiple_that_no_word_holds() -> None:
     assert not accepts(grammar, str(primes[0] * 7))
     with pytest.raises(cfgmask.GrammarError, match="multipleOf"):
         compiled({"type": "integer", "allOf": [{"multipleOf": prime} for prime in primes]})
+
+
+TWO, THREE = {"type": "integer", "multipleOf": 2}, {"type": "integer", "multipleOf": 3}
+ABOVE, BELOW = {"type": "number", "minimum": 0}, {"type": "number", "exclusiveMaximum": 1}
+
+
+@pytest.mark.parametrize("options", [{}, {"numbers": "any"}, {"indent": 1}, {"syntax": "yaml"}])
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"oneOf": [{"type": "integer"}, ABOVE, BELOW]},
+        {"oneOf": [{"type": "boolean"}, {"type": "integer"}, ABOVE, BELOW]},
+        {"oneOf": [{"type": "string"}, TWO, THREE]},
+        {"anyOf": [{"type": "string"}, TWO, THREE]},
+        {"anyOf": [{"type": "array"}, TWO, {"type": "number", "minimum": 4, "multipleOf": 0.5}]},
+        {"oneOf": [{"type": "null"}, TWO, THREE, ABOVE]},
+    ],
+)
+def test_numbers_that_are_joined_beside_other_alternatives(schema: dict[str, Any], options: dict[str, Any]) -> None:
+    grammar = compiled(schema, **options)
+    for text in ["1.5", "-1.5", "2", "0.5", "0", "3", "6", "-2", "true", "10", "30", "null", "4.5", "7", "4.25"]:
+        assert accepts(grammar, text) == is_valid(schema, text), text

@@ -162,9 +162,11 @@ void PlainAlgebra::finish() {
     PlainSchema::for_each_inside(value, [&](PlainValueId inside) { todo.push_back(inside); });
     find_common(id, todo);
   }
+  seen.resize(schema_.n_values());
   for (uint32_t id = 0; id < seen.size(); ++id) {
     if (seen[id]) join_numbers(PlainValueId(id));
   }
+  seen.resize(schema_.n_values(), true);  // with the alternatives that were made of numbers
   const auto define_each = [&](const auto& made_of) {
     std::vector<std::pair<PlainValueId, Value>> made;
     for (uint32_t id = 0; id < seen.size(); ++id) {
@@ -390,7 +392,15 @@ void PlainAlgebra::join_numbers(PlainValueId id) {
   Value value = schema_.at(id);
   std::erase_if(value.terminals, is_condition);
   std::erase_if(value.alternatives, [&](PlainValueId alternative) { return only_condition(alternative).has_value(); });
-  if (together) value.terminals.push_back(*together);
+  if (together && value.alternatives.empty()) {
+    value.terminals.push_back(*together);
+  } else if (together) {
+    // A value with alternatives has nothing else.
+    Value joined;
+    joined.name = value.name;
+    joined.terminals.push_back(*together);
+    value.alternatives.push_back(schema_.add(std::move(joined)));
+  }
   schema_.define(id, std::move(value));
 }
 
