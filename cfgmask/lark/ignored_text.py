@@ -43,7 +43,9 @@ def _in_scope(ir: GrammarIR, number: int) -> Iterator[Diagnostic]:
         rules = (rule for rule in ir.rules if rule.scope == number)
         terminals = {expr.name: expr for rule in rules for expr in inside(rule) if isinstance(expr, Terminal)}
         for terminal in terminals.values():
-            data = terminal.regex.data if isinstance(terminal.regex, Literal) else b""
+            if not isinstance(terminal.regex, Literal):
+                continue
+            data = terminal.regex.data
             taken = _taken(*after_space, data)
             if not taken:
                 continue
@@ -57,11 +59,11 @@ def _in_scope(ir: GrammarIR, number: int) -> Iterator[Diagnostic]:
         return
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _after_space(ignored: tuple[RegexTree, ...]) -> tuple[Automaton, int] | None:
     """An automaton of ignored texts and its state after a space; None if that is not one of them, or there are many.
 
-    Most grammars ignore what others do.
+    Most grammars ignore what others do. Few are kept, since a stranger's may be as large as a grammar.
     """
     automaton = RegexAlgebra(_LIMITS).automaton([Alternation(ignored)], _MAX_STATES)
     at_space = None if automaton is None else _step(automaton, 0, _SPACE)
