@@ -50,3 +50,13 @@ def test_only_one_header_knows_compilers_and_systems(path: Path) -> None:
     # glibc's alone, where a thread is ended by force.
     if path.name != "interpreter.h":
         assert "<unistd.h>" not in text
+
+
+def test_every_test_that_is_named_to_a_command_exists() -> None:
+    named = {
+        name
+        for path in ("Makefile", ".ci/run", "pyproject.toml")
+        for name in re.findall(r"(?<!/)\btests/[\w/.*\[\]-]*\w", (ROOT / path).read_text("utf-8"))
+    }
+    assert named
+    assert [name for name in sorted(named) if not any(ROOT.glob(name))] == []

@@ -231,8 +231,7 @@ class PlainReading {
   PlainValueId both(PlainValueId a, PlainValueId b, const std::string& pointer) {
     return algebra_.all({{a}, {b}}, pointer);
   }
-  // What a value costs of max_rules. cfgmask/json_schema/rules.py counts ten times as much for a rule, which it makes
-  // at once.
+  // What a value costs of max_rules.
   void count_rules(const Value& value, const std::string& pointer);
   // How many rules an object takes at most.
   static uint64_t n_states(const PlainSchema::Object& object);

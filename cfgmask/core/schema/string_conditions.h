@@ -1,5 +1,5 @@
 // Strings under several conditions at once (patterns, formats, lengths, listed texts, and what is taken out of them) as
-// one regex. cfgmask/json_schema/strings.py defines these sets, and is what this is tested against.
+// one regex.
 //
 // Threads: for one reading.
 #pragma once
