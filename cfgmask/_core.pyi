@@ -283,6 +283,20 @@ def plain_pattern(
     Linear.
     """
 
+def number_regex(
+    kind: Literal["number", "integer"],
+    low: tuple[str, bool] | None,
+    high: tuple[str, bool] | None,
+    step: str | None,
+) -> RegexTree | Literal["no numbers", "too many digits"]:
+    """The numbers of JSON that meet all conditions, written without an exponent, integers without a point.
+
+    low, high  bounds as decimals, and whether they are exclusive
+    step       the numbers are multiples of this one, which is positive
+    returns    or why there is no regex: no number meets the conditions, or numbers have too many digits to tell
+    Linear in the digits.
+    """
+
 class KnownStrings:
     """What all readings of schemas know of strings: the patterns of formats, and conditions met before. For any thread.
 

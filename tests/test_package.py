@@ -180,8 +180,8 @@ LEAVES = {
         "cfgmask.regex.lexemes",
         "cfgmask.regex.plain",
         "cfgmask.json_schema.plain",
+        "cfgmask.regex.numbers",
         "cfgmask.json_schema.core_forms",
-        "cfgmask.lark.plain",
     ),
     "cfgmask.lark.reader",
 }

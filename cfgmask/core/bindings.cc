@@ -36,6 +36,7 @@
 #include "bindings/lark_nodes.h"
 #include "bindings/long_call.h"
 #include "bindings/mask_words.h"
+#include "bindings/number_regex.h"
 #include "bindings/pattern_reader.h"
 #include "bindings/regex_trees.h"
 #include "bindings/reports.h"
@@ -1394,6 +1395,7 @@ void bind_plain_schema(nb::module_& m) {
         return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
       "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::plain_pattern);
+  m.def("number_regex", number_regex, "kind"_a, "low"_a.none(), "high"_a.none(), "step"_a.none(), docs::number_regex);
   nb::class_<KnownStrings>(m, "KnownStrings", docs::KnownStrings)
       .def("__init__", new_known_strings, "formats"_a, "pattern_dialect"_a, "data"_a, "max_nesting"_a)
       .def(

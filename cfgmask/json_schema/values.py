@@ -315,7 +315,7 @@ def _number(item: int | float | Decimal | Fraction) -> Number | None:
             if not math.isfinite(item):
                 return None
             item = Decimal(repr(item))
-        if not item.is_finite() or _digits(item) > MAX_NUMBER_DIGITS:
+        if not item.is_finite() or digits_of(item) > MAX_NUMBER_DIGITS:
             return None
         # Not Fraction() for zero: that writes out the exponent of `0e999999999`.
         fraction = Fraction(item) if item else 0
@@ -327,7 +327,7 @@ def _number(item: int | float | Decimal | Fraction) -> Number | None:
     return fraction if abs(fraction) < 10**MAX_NUMBER_DIGITS else None
 
 
-def _digits(number: Decimal) -> int:
+def digits_of(number: Decimal) -> int:
     """How many digits it takes to write the number without an exponent."""
     if not number:
         return 1

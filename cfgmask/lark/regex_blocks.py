@@ -6,13 +6,13 @@ import json
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
-from fractions import Fraction
 from typing import Any, NoReturn
 
 from cfgmask.diagnostics import Span, shortened
 from cfgmask.grammar import regex_tree as regex
 from cfgmask.lark.json_members import member_places
 from cfgmask.lark.literals import LiteralError
+from cfgmask.regex.numbers import NoNumbers, TooManyDigits, number_regex
 from cfgmask.suggest import did_you_mean
 
 _CODE = "lark-bad-regex-block"
@@ -63,7 +63,7 @@ def _members(text: str) -> dict[str, Any]:
             _fail(text, "a member of the block stands there twice")
         return members
 
-    def exact(spelled: str) -> Fraction:
+    def exact(spelled: str) -> Decimal:
         return _exact(spelled, text)
 
     try:
@@ -78,16 +78,17 @@ def _members(text: str) -> dict[str, Any]:
         _fail(text, "the block is nested too deeply", _HELP)
 
 
-def _exact(spelled: str, text: str) -> Fraction:
-    from cfgmask.json_schema.values import MAX_NUMBER_DIGITS
+def _exact(spelled: str, text: str) -> Decimal:
+    # Most grammars have no such block and need not wait for what reads schemas.
+    from cfgmask.json_schema.values import MAX_NUMBER_DIGITS, digits_of
 
     try:
         number = Decimal(spelled)
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite() or len(spelled) > MAX_NUMBER_DIGITS or abs(number.adjusted()) > MAX_NUMBER_DIGITS:
+    if not number.is_finite() or digits_of(number) > MAX_NUMBER_DIGITS:
         _fail(text, f"a number of the block has more than {MAX_NUMBER_DIGITS} digits or is none")
-    return Fraction(number)
+    return number
 
 
 # Substrings.
@@ -131,32 +132,23 @@ def _encoded(chunk: str, text: str) -> bytes:
 
 
 def _number(members: dict[str, Any], text: str) -> regex.RegexTree:
-    # Most grammars have no such block and need not wait for what reads schemas.
-    from cfgmask.json_schema.number_regex import NoRegex, number_regex
-    from cfgmask.json_schema.numbers import ALL_NUMBERS, PLAIN_INTEGERS, NumberShape, intersect
-
-    kinds = {"number": ALL_NUMBERS, "integer": PLAIN_INTEGERS}
     kind = members["type"]
-    if not isinstance(kind, str) or kind not in kinds:
+    if kind not in ("number", "integer"):
         _fail(text, 'the type of a `%regex` is `"number"` or `"integer"`', key="type")
-    shape: NumberShape | None = kinds[kind]
     for key, value in members.items():
-        if key == "type":
-            continue
-        if not isinstance(value, Fraction) or (key == "multipleOf" and value <= 0):
+        if key != "type" and (not isinstance(value, Decimal) or (key == "multipleOf" and value <= 0)):
             _fail(text, f"`{key}` is a number" + (" above zero" if key == "multipleOf" else ""), key=key)
-        bound = value.numerator if value.denominator == 1 else value
-        condition = {
-            "minimum": NumberShape(low=bound),
-            "exclusiveMinimum": NumberShape(low=bound, low_open=True),
-            "maximum": NumberShape(high=bound),
-            "exclusiveMaximum": NumberShape(high=bound, high_open=True),
-            "multipleOf": NumberShape(step=bound),
-        }[key]
-        shape = intersect(shape, condition) if shape is not None else None
-    if shape is None:
-        _fail(text, "no number meets these conditions")
     try:
-        return number_regex(shape, exponents=False)
-    except NoRegex as error:
-        _fail(text, f"`multipleOf` cannot be enforced here: {error.reason}", key="multipleOf")
+        return number_regex(
+            integers=kind == "integer",
+            minimum=members.get("minimum"),
+            above=members.get("exclusiveMinimum"),
+            maximum=members.get("maximum"),
+            below=members.get("exclusiveMaximum"),
+            step=members.get("multipleOf"),
+        )
+    except NoNumbers:
+        _fail(text, "no number meets these conditions")
+    except TooManyDigits:
+        reason = "whether a long number is a multiple of it takes too large a regex to tell"
+        _fail(text, f"`multipleOf` cannot be enforced here: {reason}", key="multipleOf")

@@ -5,13 +5,13 @@ Patterns here use what all dialects read alike, and are without anchors: see `Wh
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from cfgmask.json_schema.number_regex import NoRegex, number_regex
-from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.limits import Limits
+from cfgmask.regex.numbers import NoNumbers, TooManyDigits, number_regex
 from cfgmask.regex.write import NotWritable, write_regex
 
 
@@ -106,29 +106,17 @@ def _places(most: int) -> str:
 
 def numbers(bounds: dict[str, Any], *, integers: bool = False) -> Whole | None:
     """Numbers between bounds (`ge`, `gt`, `le`, `lt`, `multiple_of`), as decimals; None where there is no pattern."""
-    low, low_open = _bound(bounds, "ge", "gt", max)
-    high, high_open = _bound(bounds, "le", "lt", min)
-    step = _exact(bounds.get("multiple_of", 1)) if integers or "multiple_of" in bounds else None
-    shape = NumberShape(low, low_open, high, high_open, step, plain=integers)
+    exact = {_CONDITIONS[name]: Decimal(str(value)) for name, value in bounds.items() if value is not None}
     try:
-        return Whole(write_regex(number_regex(shape, exponents=False), Limits()))
-    except (NoRegex, NotWritable):
+        return Whole(write_regex(number_regex(integers=integers, **exact), Limits()))
+    except (NoNumbers, TooManyDigits, NotWritable):
         return None
 
 
-def _bound(bounds: dict[str, Any], closed: str, opened: str, tighter: Any) -> tuple[Any, bool]:
-    values = [_exact(bounds[key]) for key in (closed, opened) if bounds.get(key) is not None]
-    if not values:
-        return None, False
-    value = tighter(values)
-    return value, bounds.get(opened) is not None and _exact(bounds[opened]) == value
-
-
-def _exact(value: Any) -> int | Fraction:
-    exact = Fraction(str(value)) if isinstance(value, float) else Fraction(value)
-    return exact.numerator if exact.denominator == 1 else exact
+_CONDITIONS = {"ge": "minimum", "gt": "above", "le": "maximum", "lt": "below", "multiple_of": "step"}
 
 
 def is_a_double(value: Decimal) -> bool:
     """Whether JSON Schema, which has the number as a double, has exactly this one."""
-    return Fraction(repr(float(value))) == Fraction(value)
+    double = float(value)
+    return math.isfinite(double) and Fraction(repr(double)) == Fraction(value)

@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cfgmask
-from cfgmask.json_schema import numbers
-from cfgmask.json_schema.number_regex import NoRegex, number_regex
-from cfgmask.json_schema.numbers import NumberShape
 from cfgmask.regex.algebra import RegexAlgebra
 from tests.json_schema.judge import Schema, accepts, check, compiled, is_valid
-from tests.reference.json_schema import algebra, number_holes
+from tests.reference.json_schema import algebra, number_holes, numbers
+from tests.reference.json_schema.number_regex import NoRegex, number_regex
+from tests.reference.json_schema.numbers import NumberShape
 
 BIG = 2**64
 TABLE: list[tuple[Schema, list[str], list[str]]] = [

@@ -1,5 +1,5 @@
-// Sets of numbers with exact bounds, multiples of a step perhaps, and how JSON may spell them: what
-// cfgmask/json_schema/{numbers,number_regex}.py make of them, but for what is taken out of a set.
+// Sets of numbers with exact bounds, multiples of a step perhaps, and how JSON may spell them. What is taken out of sets,
+// and sets together: schema/number_union.h.
 //
 // Threads: values.
 #pragma once

@@ -1,5 +1,13 @@
-// How JSON spells numbers between exact bounds, as regexes; cfgmask/json_schema/number_regex.py says which spellings
-// those are, and is what this is tested against. Bounds are compared digit by digit.
+// How JSON spells numbers between exact bounds, as regexes. Bounds are compared digit by digit.
+//
+// A number without any condition may be written in every way that JSON has. Under a condition
+// - an integer, a multiple or a listed number has at most kMaxZeros superfluous zeros after the point (`1.0` is an
+//   integer to JSON Schema; more of them only let a model spin) and no exponent;
+// - a decimal between bounds has any number of digits, and an exponent only in the form that programs print
+//   (`1.5e-07`: one digit before the point). If a bound is a number with that exponent, only where programs print one;
+// - zero has a minus sign only where negative numbers are allowed as well.
+// That is Spelling::kAny. The plain spelling is part of it: integers, integral multiples and listed numbers have no
+// zeros after the point, and any other number is within the doubles (schema/doubles.h).
 //
 // Threads: as the store.
 #pragma once

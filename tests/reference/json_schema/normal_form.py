@@ -18,11 +18,11 @@ from typing import TypeAlias
 
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue, identity
 from tests.reference.json_schema.annotations import NO_KEYS, EvaluatedKeys
 from tests.reference.json_schema.keys import ALL_KEYS, Keys
+from tests.reference.json_schema.numbers import ALL_NUMBERS, NumberShape
 from tests.reference.json_schema.strings import ALL_STRINGS, NO_STRINGS, StringSet
 
 

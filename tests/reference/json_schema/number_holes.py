@@ -10,9 +10,9 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from cfgmask.json_schema.number_list import NumberList
-from cfgmask.json_schema.numbers import NumberShape, common_multiple, count, enumerated, intersect
 from cfgmask.json_schema.values import Number
+from tests.reference.json_schema.number_list import NumberList
+from tests.reference.json_schema.numbers import NumberShape, common_multiple, count, enumerated, intersect
 
 # A set with holes is listed up to this many numbers.
 _MAX_LISTED = 1_000

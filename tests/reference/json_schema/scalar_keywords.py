@@ -7,12 +7,9 @@ from fractions import Fraction
 
 from cfgmask.errors import GrammarError
 from cfgmask.grammar.regex_tree import ANY_TEXT, RegexTree
-from cfgmask.json_schema import numbers
 from cfgmask.json_schema.drafts import Draft
 from cfgmask.json_schema.formats import format_regex, possible_regex
 from cfgmask.json_schema.nodes import Node
-from cfgmask.json_schema.number_list import NumberList
-from cfgmask.json_schema.numbers import ALL_NUMBERS, NumberShape
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_errors
 from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
@@ -20,7 +17,7 @@ from cfgmask.json_schema.values import JsonValue, Number, is_number
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
 from cfgmask.regex.plain import plain_search
-from tests.reference.json_schema import strings
+from tests.reference.json_schema import numbers, strings
 from tests.reference.json_schema.normal_form import (
     NEVER,
     ArrayShape,
@@ -29,6 +26,8 @@ from tests.reference.json_schema.normal_form import (
     Normal,
     ObjectShape,
 )
+from tests.reference.json_schema.number_list import NumberList
+from tests.reference.json_schema.numbers import ALL_NUMBERS, NumberShape
 from tests.reference.json_schema.strings import ALL_STRINGS, StringSet
 
 # Constants

@@ -8,7 +8,13 @@ from typing import NamedTuple
 from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import NOTHING, Alternation, RegexTree
-from cfgmask.json_schema.number_regex import (
+from cfgmask.json_schema.options import JsonSchemaOptions
+from cfgmask.json_schema.session import current
+from cfgmask.json_schema.values import Number, plain_decimal
+from tests.reference.json_schema import lexemes
+from tests.reference.json_schema.digits import with_ends
+from tests.reference.json_schema.normal_form import Normal
+from tests.reference.json_schema.number_regex import (
     ANY_NUMBER,
     MAX_RUN,
     NoRegex,
@@ -17,13 +23,7 @@ from cfgmask.json_schema.number_regex import (
     plain_number_regex,
     union_regex,
 )
-from cfgmask.json_schema.numbers import NumberShape
-from cfgmask.json_schema.options import JsonSchemaOptions
-from cfgmask.json_schema.session import current
-from cfgmask.json_schema.values import Number, plain_decimal
-from tests.reference.json_schema import lexemes
-from tests.reference.json_schema.digits import with_ends
-from tests.reference.json_schema.normal_form import Normal
+from tests.reference.json_schema.numbers import NumberShape
 
 # To spell the multiples of a number takes as long as so many steps of a session, and any numbers as long as so many.
 _STEPS_PER_STEP = 128

@@ -16,9 +16,9 @@ from cfgmask.diagnostics import Diagnostic
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import JsonString
 from cfgmask.json_schema import decide
-from cfgmask.json_schema.numbers import NumberShape, count
 from tests.reference.json_schema.item_kinds import different_items, has_composites
 from tests.reference.json_schema.normal_form import ArrayShape, Conjunction, Normal
+from tests.reference.json_schema.numbers import NumberShape, count
 
 
 def matters(shape: ArrayShape) -> bool:

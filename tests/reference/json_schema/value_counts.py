@@ -6,10 +6,10 @@ from cfgmask.errors import LimitExceeded
 from cfgmask.grammar.ir import Terminal
 from cfgmask.grammar.regex_tree import ANY_TEXT, NOTHING, Alternation, JsonString, KeySet, Literal, RegexTree
 from cfgmask.json_schema import session
-from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.values import number_key
 from tests.reference.json_schema.normal_form import Normal
 from tests.reference.json_schema.number_holes import is_surely_infinite
+from tests.reference.json_schema.numbers import NumberShape, count, enumerated
 from tests.reference.json_schema.scalars import refusals_of_scalars
 from tests.reference.json_schema.strings import StringSet
 

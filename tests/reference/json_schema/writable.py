@@ -14,15 +14,14 @@ from cfgmask.grammar.regex_tree import (
     ANY_TEXT,
     Repetition,
 )
-from cfgmask.json_schema import numbers
-from cfgmask.json_schema.number_list import NumberList
-from cfgmask.json_schema.numbers import NumberShape, count, enumerated
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.values import Number, plain_decimal
 from cfgmask.json_schema.written import Spelled
-from tests.reference.json_schema import lexemes, strings
+from tests.reference.json_schema import lexemes, numbers, strings
 from tests.reference.json_schema.keys import ALL_KEYS, Keys, key_pattern
 from tests.reference.json_schema.normal_form import NEVER, ArrayShape, KeyClass, Normal, ObjectShape
+from tests.reference.json_schema.number_list import NumberList
+from tests.reference.json_schema.numbers import NumberShape, count, enumerated
 from tests.reference.json_schema.scalars import NumberStyle, scalars
 from tests.reference.json_schema.strings import StringSet
 from tests.reference.json_schema.value_counts import ENDLESS

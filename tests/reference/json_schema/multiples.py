@@ -28,8 +28,8 @@ from cfgmask.grammar.regex_tree import (
     Repetition,
     text,
 )
-from cfgmask.json_schema.decimals import DIGIT, DIGITS, NATURAL, NON_ZERO, POINT, ZERO, any_of, optional
 from cfgmask.json_schema.values import Number, decimal_places, plain_decimal
+from tests.reference.json_schema.decimals import DIGIT, DIGITS, NATURAL, NON_ZERO, POINT, ZERO, any_of, optional
 
 # The last digits of the multiples of a number are listed up to this many different ones, up to this length.
 _MAX_ENDINGS = 2_000

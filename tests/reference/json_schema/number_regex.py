@@ -34,7 +34,8 @@ from cfgmask.grammar.regex_tree import (
     text,
 )
 from cfgmask.json_schema import doubles
-from cfgmask.json_schema.decimals import (
+from cfgmask.json_schema.values import Number, magnitude, plain_decimal
+from tests.reference.json_schema.decimals import (
     DIGIT,
     DIGITS,
     FRACTION,
@@ -50,10 +51,9 @@ from cfgmask.json_schema.decimals import (
     optional,
     whole_numbers,
 )
-from cfgmask.json_schema.multiples import combined, multiples
-from cfgmask.json_schema.number_list import NumberList
-from cfgmask.json_schema.numbers import NumberShape, count, enumerated, is_multiples
-from cfgmask.json_schema.values import Number, magnitude, plain_decimal
+from tests.reference.json_schema.multiples import combined, multiples
+from tests.reference.json_schema.number_list import NumberList
+from tests.reference.json_schema.numbers import NumberShape, count, enumerated, is_multiples
 
 MAX_ZEROS = 4
 # A finite set of up to this many numbers is written as a list of them where no better form is known.

