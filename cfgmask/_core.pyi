@@ -219,17 +219,17 @@ class GrammarBuilder:
     def call(self, rule: int, keep: int, set: int) -> int: ...
     def call_counting(self, rule: int, low: int, high: int, up: bool) -> int: ...
     def part(
-        self, schema: PlainSchema, form: SchemaForm | None, tokens: Sequence[int], may_be_empty: bool, place: int
+        self, schema: SchemaWithLayout, form: SchemaForm | None, tokens: Sequence[int], may_be_empty: bool, place: int
     ) -> int:
-        """Add a plain schema, of which rules are made when texts come to them, as an expression.
+        """Add a schema, of which rules are made when texts come to them, as an expression.
 
-        form    that the schema is written in, if that is not JSON; see `PlainSchema.in_form`
+        form    that the schema is written in, if that is not JSON; see `SchemaWithLayout.in_form`
         tokens  the form's tokens, which are token sets
         """
     def rows(
         self,
         texts: Sequence[str],
-        schemas: Sequence[PlainSchema],
+        schemas: Sequence[SchemaWithLayout],
         may_be_empty: Sequence[bool],
         text_capture: str | None,
         schema_capture: str | None,
@@ -239,7 +239,7 @@ class GrammarBuilder:
         text_place: int,
         schema_place: int,
     ) -> int:
-        """Add texts, and a plain schema for each. `scope` is that of the texts; the rest: as for `part`."""
+        """Add texts, and a schema for each. `scope` is that of the texts; the rest: as for `part`."""
     def variants(self, rows: int, body: Sequence[int]) -> int:
         """Add an alternative for each row, with the row's in place of `row_text` and `row_part`.
 
@@ -266,20 +266,22 @@ class GrammarBuilder:
         Raises LimitExceeded.
         """
 
-def compile_schema(schema: PlainSchema, vocabulary: TokenTable, limits: dict[str, int], shard: int) -> CompiledGrammar:
-    """Bind a plain schema to a vocabulary. Raises LimitExceeded."""
+def compile_schema(
+    schema: SchemaWithLayout, vocabulary: TokenTable, limits: dict[str, int], shard: int
+) -> CompiledGrammar:
+    """Bind a schema to a vocabulary. Raises LimitExceeded."""
 
-def plain_pattern(
+def simple_pattern(
     pattern: str,
     syntax: Literal["ecma", "python", "python-dot-all"],
     max_nesting: int,
     properties: Callable[[str], bytes | None],
 ) -> RegexTree | None:
-    """The tree of a pattern of the plainest kind; None for any other, right or wrong.
+    """The tree of a simple pattern; None for any other, right or wrong.
 
     syntax  "ecma": the texts in which the pattern of ECMA-262 is found. "python": those that match as a whole, lazy
             repetitions as greedy ones; "python-dot-all": with the flag `s`
-    properties  is asked for the properties of characters in ECMA-262, as `PlainReader.read` asks
+    properties  is asked for the properties of characters in ECMA-262, as `SchemaReader.read` asks
     Linear.
     """
 
@@ -302,7 +304,7 @@ class KnownStrings:
 
     formats      for each, its name, the parts that its strings are one after the other, and a pattern that all strings
                  of the format match, if the parts do not say all of them. A part is a pattern in "python-dot-all" (see
-                 `plain_pattern`) and a bound on its octets in UTF-8, if it has one; no parts: the regex is asked for
+                 `simple_pattern`) and a bound on its octets in UTF-8, if it has one; no parts: the regex is asked for
     pattern_dialect  that of the patterns of schemas: "ecma", "python" or "rust"
     data         what is asked for data of Unicode
     max_nesting  of the patterns
@@ -416,14 +418,14 @@ def json_document(value: Any, max_nesting: int) -> JsonDocument | None:
     is no string. Linear.
     """
 
-class PlainReading:
-    """A JSON Schema that the core reads, to the last reference. Immutable; made by `PlainReader`."""
+class SchemaIR:
+    """A JSON Schema that the core reads, to the last reference. Immutable; made by `SchemaReader`."""
 
     def holds_with_digits(self, most: int | None) -> bool:
         """Whether there are enough unique items if numbers have at most so many digits in a row."""
 
 class YamlLayout:
-    """How plain schemas are written in YAML. Immutable.
+    """How schemas are written in YAML. Immutable.
 
     strings  those that need no quotes
     keys     the same of keys
@@ -443,8 +445,8 @@ class YamlLayout:
         indent: int,
     ) -> None: ...
 
-class PlainLayout:
-    """How the values of plain schemas are written: the same for all with the same options. Immutable.
+class ValueLayout:
+    """How the values of schemas are written: the same for all with the same options. Immutable.
 
     max_digits      as in `JsonSchemaOptions`
     plain_numbers   whether its `numbers` are "plain"
@@ -473,10 +475,10 @@ class PlainLayout:
         any_order: bool,
     ) -> None: ...
 
-class PlainSchema:
+class SchemaWithLayout:
     """What was read, and how it is written: all that a grammar takes. Immutable."""
 
-    def __init__(self, reading: PlainReading, layout: PlainLayout) -> None: ...
+    def __init__(self, reading: SchemaIR, layout: ValueLayout) -> None: ...
     def rules(
         self, form: SchemaForm | None, n_tokens: int, limits: dict[str, int], max_nonterminals: int
     ) -> tuple[
@@ -574,7 +576,7 @@ class Writable:
     """Which values are left of a schema, since texts lack some bytes or escapes. For `cfgmask.json_schema` alone.
 
     held           the bytes that there are
-    max_digits, plain_numbers  how numbers are written, as of `PlainLayout`
+    max_digits, plain_numbers  how numbers are written, as of `ValueLayout`
     has_strings    whether there are any
     arrays, objects  whether there are any, and how many items or keys one may have at most; None: any number
     strings        the strings that can be written, as a schema in JSON; empty: all
@@ -593,8 +595,8 @@ class Writable:
         is_written: Callable[[str, bool], bool],
     ) -> None: ...
 
-class PlainReader:
-    """Reads plain JSON Schemas whose root is in one dialect. Immutable, for any thread.
+class SchemaReader:
+    """Reads JSON Schemas whose root is in one dialect. Immutable, for any thread.
 
     Used by `cfgmask.json_schema` alone.
 
@@ -604,10 +606,10 @@ class PlainReader:
     reference_hides_siblings  whether an object with `$ref` is nothing but a reference
     exclusive   what `exclusiveMinimum` and `exclusiveMaximum` are: "boolean", in draft 4, of which an integer has no
                 fraction, "number", or "either"
-    plain_numbers  whether a schema with numbers that no double holds is not plain
-    is_indented  whether one is not plain that has only values that are nested too deep to be indented
-    yaml        whether one is not plain that cannot be written in YAML
-    any_order   whether one is not plain in which keys that must hold something may run out in some order
+    plain_numbers  whether a schema with numbers that no double holds is not taken
+    is_indented  whether one is not taken that has only values that are nested too deep to be indented
+    yaml        whether one is not taken that cannot be written in YAML
+    any_order   whether one is not taken in which keys that must hold something may run out in some order
     """
 
     def __init__(
@@ -630,8 +632,8 @@ class PlainReader:
         max_rules: int,
         max_search_steps: int,
         writable: Writable | None,
-    ) -> PlainReading | None:
-        """The schema; None where it is not plain, or not certain to be a schema at all.
+    ) -> SchemaIR | None:
+        """The schema; None where it cannot be enforced, or is not certain to be a schema at all.
 
         `answers` has these methods:
 
@@ -656,7 +658,7 @@ class PlainReader:
         max_rules: int,
         max_search_steps: int,
         writable: Writable | None,
-    ) -> tuple[PlainReading | None, list[tuple[int, str]]]:
+    ) -> tuple[SchemaIR | None, list[tuple[int, str]]]:
         """The schema without what cannot be enforced, and that: numbers of `refusals.REFUSALS` and JSON Pointers.
 
         None where nothing can be made of it, with the reason as the last refusal; for no value at all, with the places
@@ -666,12 +668,12 @@ class PlainReader:
         self,
         schemas: Sequence[Any],
         answers: Callable[[], Any],
-        layout: PlainLayout,
+        layout: ValueLayout,
         max_nesting: int,
         max_rules: int,
         max_search_steps: int,
-    ) -> list[PlainSchema | None]:
-        """What `json_document`, `read` and `PlainSchema` make of each schema; None also for one that has a `$schema`.
+    ) -> list[SchemaWithLayout | None]:
+        """What `json_document`, `read` and `SchemaWithLayout` make of each schema; None for one with a `$schema`, too.
 
         answers  makes what answers the questions of one schema
 

@@ -134,7 +134,7 @@ def _run(code: str) -> str:
 
 
 # Python: a module may import its own layer and those listed for it, nothing else of this package.
-# Front ends know the compiled core through few leaves: the regex algebra, and the readers of what is plain.
+# Front ends know the compiled core through few leaves: the regex algebra, and what reads patterns, numbers and schemas.
 
 BOTTOM = {"diagnostics", "errors", "limits", "problems", "source_file", "suggest", "text"}
 TREES = BOTTOM | {"grammar"}
@@ -178,8 +178,8 @@ LEAVES = {
         "cfgmask.regex.algebra",
         "cfgmask.regex.parser",
         "cfgmask.regex.lexemes",
-        "cfgmask.regex.plain",
-        "cfgmask.json_schema.plain",
+        "cfgmask.regex.simple",
+        "cfgmask.json_schema.core_reader",
         "cfgmask.regex.numbers",
         "cfgmask.json_schema.core_forms",
     ),
@@ -243,7 +243,7 @@ def test_every_layer_is_known() -> None:
     assert {_layer(name) for name, _ in _modules()} <= set(ALLOWED)
 
 
-# C++: bindings -> lark, grammar -> schema -> pattern, matcher -> mask -> earley, lexer, vocab -> regex -> util.
+# C++: bindings -> lark, grammar -> json_schema -> pattern, matcher -> mask -> earley, lexer, vocab -> regex -> util.
 # Only bindings knows Python.
 
 CPP_ALLOWED: dict[str, set[str]] = {
@@ -255,13 +255,13 @@ CPP_ALLOWED: dict[str, set[str]] = {
     "earley": {"lexer", "regex", "util"},
     "mask": {"earley", "lexer", "vocab", "regex", "util"},
     "matcher": {"mask", "earley", "lexer", "vocab", "regex", "util"},
-    "schema": {"earley", "matcher", "pattern", "regex", "util"},
-    "grammar": {"schema", "earley", "matcher", "regex", "util"},
+    "json_schema": {"earley", "matcher", "pattern", "regex", "util"},
+    "grammar": {"json_schema", "earley", "matcher", "regex", "util"},
     "lark": {"util"},
     "bindings": {
         "lark",
         "grammar",
-        "schema",
+        "json_schema",
         "pattern",
         "matcher",
         "mask",
@@ -271,6 +271,16 @@ CPP_ALLOWED: dict[str, set[str]] = {
         "regex",
         "util",
     },
+}
+# Inside of json_schema: rules, keywords -> layouts -> sets -> spelling -> document, references.
+JSON_SCHEMA_ALLOWED: dict[str, set[str]] = {
+    "document": set(),
+    "references": set(),
+    "spelling": {"document"},
+    "sets": {"document", "spelling"},
+    "layouts": {"document", "spelling", "sets"},
+    "keywords": {"document", "references", "spelling", "sets", "layouts"},
+    "rules": {"document", "spelling", "sets", "layouts"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 
@@ -292,6 +302,17 @@ def test_cpp_includes_point_one_way() -> None:
         other = target.split("/")[0]
         if other in CPP_ALLOWED and other not in CPP_ALLOWED[part] | {part}:
             wrong.append(f"{file} includes {target}")
+    assert not wrong
+
+
+@core_sources
+def test_includes_of_json_schema_point_one_way() -> None:
+    wrong = []
+    for file, part, target in _includes():
+        if part == "json_schema" and target.startswith("json_schema/"):
+            folder, other = file.split("/")[1], target.split("/")[1]
+            if other not in JSON_SCHEMA_ALLOWED[folder] | {folder}:
+                wrong.append(f"{file} includes {target}")
     assert not wrong
 
 

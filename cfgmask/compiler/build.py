@@ -98,9 +98,9 @@ def _compiled(
     written = grammar.written_with(vocabulary.core)
     if written is not None:
         return _build(written, vocabulary, limits, shard)
-    plain = grammar.plain
-    if plain is not None and not isinstance(plain, GrammarIR):
-        return _core.compile_schema(plain, vocabulary.core, vars(limits), shard)
+    lazy = grammar.lazy
+    if lazy is not None and not isinstance(lazy, GrammarIR):
+        return _core.compile_schema(lazy, vocabulary.core, vars(limits), shard)
     return _build(grammar.compact_ir_for(vocabulary), vocabulary, limits, shard)
 
 

@@ -40,15 +40,15 @@ def compiled_for_text(
 def _vocabulary_of(grammar: Grammar) -> Vocabulary:
     from cfgmask.compiler.byte_vocabulary import byte_vocabulary
 
-    plain = grammar.plain
-    if isinstance(plain, GrammarIR):
-        return byte_vocabulary(plain)
+    lazy = grammar.lazy
+    if isinstance(lazy, GrammarIR):
+        return byte_vocabulary(lazy)
     if grammar._bind is not None:
         # Markers are texts then. Its intermediate form would hold the rules of all schemas.
         with suppress(GrammarError):
             return byte_vocabulary(grammar.compact_ir_for(all_bytes()))
     # Schemas name no tokens.
-    return all_bytes() if plain is not None else byte_vocabulary(grammar.ir)
+    return all_bytes() if lazy is not None else byte_vocabulary(grammar.ir)
 
 
 @cache

@@ -103,16 +103,16 @@ class Grammar(Generic[Value_co]):
         value = grammar.parse('{"a": 1}')
     """
 
-    # `plain`: the JSON Schema that it was made of, as the core read it, or the intermediate form with schemas as parts;
+    # `lazy`: the JSON Schema that it was made of, as the core read it, or the intermediate form with schemas as parts;
     # `ir` says the same.
 
-    __slots__ = ("_bind", "_ends", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "name", "plain")
+    __slots__ = ("_bind", "_ends", "_for_text", "_ir", "_notes", "_reading", "_recipe", "_written", "lazy", "name")
 
     def __init__(
         self,
         ir: GrammarIR | Callable[[], GrammarIR],
         name: str = "<grammar>",
-        plain: _core.PlainSchema | GrammarIR | None = None,
+        lazy: _core.SchemaWithLayout | GrammarIR | None = None,
     ) -> None:
         if not isinstance(ir, GrammarIR) and not callable(ir):
             raise TypeError(
@@ -121,7 +121,7 @@ class Grammar(Generic[Value_co]):
             )
         self._ir = ir
         self.name = name
-        self.plain = plain
+        self.lazy = lazy
         self._recipe: Recipe | None = None
         # Of a grammar with markers, which a vocabulary may have as tokens.
         self._bind: Callable[[Vocabulary], GrammarIR] | None = None
@@ -156,12 +156,12 @@ class Grammar(Generic[Value_co]):
     @property
     def parted_ir(self) -> GrammarIR:
         """The intermediate form in which schemas are parts (`ir.Part`) where the core reads them. Not for analysis."""
-        plain = self.plain
-        if plain is None:
+        lazy = self.lazy
+        if lazy is None:
             return self.ir
-        if isinstance(plain, GrammarIR):
-            return plain
-        part = Part("", plain, self._lower_part, lambda: self.notes)
+        if isinstance(lazy, GrammarIR):
+            return lazy
+        part = Part("", lazy, self._lower_part, lambda: self.notes)
         return GrammarIR((Rule("start", part),), "start", ignore_initial=False, ignore_final=False)
 
     def _lower_part(self, prefix: str) -> GrammarIR:
@@ -433,7 +433,7 @@ class Grammar(Generic[Value_co]):
         def span_of(schema: Any) -> Span | None:
             return Span(Source(name, schema), 0, len(schema)) if isinstance(schema, str) else None
 
-        plain, known_notes = json_schema.read_schema(
+        read, known_notes = json_schema.read_schema(
             schema, options=options, limits=limits, span=span_of(schema), retrieve=documents
         )
         # The caller may change the schema before somebody asks for the intermediate form, or pickles the grammar.
@@ -448,11 +448,11 @@ class Grammar(Generic[Value_co]):
                 return known_notes
             schema = kept.value
             return json_schema.schema_notes(
-                schema, plain, options=options, span=span_of(schema), limits=limits, retrieve=again()
+                schema, read, options=options, span=span_of(schema), limits=limits, retrieve=again()
             )
 
         def rules() -> GrammarIR:
-            made = json_schema.core_grammar(plain, span=span_of(kept.value), limits=limits)
+            made = json_schema.core_grammar(read, span=span_of(kept.value), limits=limits)
             return replace(made, notes=notes())
 
         def arguments() -> dict[str, Any]:
@@ -472,7 +472,7 @@ class Grammar(Generic[Value_co]):
                 return None
             return lower_for(tokens.held_bytes)
 
-        made = cls(rules, name, plain)
+        made = cls(rules, name, read)
         made._notes = notes
         made._written = written
         made._reading = partial(_json_reading, options.syntax)

@@ -45,6 +45,16 @@
 #include "bindings/tree_maker.h"
 #include "grammar/grammar_form.h"
 #include "grammar/numbering.h"
+#include "json_schema/document/json_document.h"
+#include "json_schema/keywords/schema_reader.h"
+#include "json_schema/layouts/schema_form.h"
+#include "json_schema/layouts/value_layout.h"
+#include "json_schema/layouts/yaml_layout.h"
+#include "json_schema/rules/hand_over.h"
+#include "json_schema/rules/indented_rules.h"
+#include "json_schema/sets/reached_values.h"
+#include "json_schema/sets/value_counts.h"
+#include "json_schema/spelling/pattern_trees.h"
 #include "lexer/lexeme_ends.h"
 #include "mask/candidates.h"
 #include "mask/logits.h"
@@ -54,15 +64,6 @@
 #include "matcher/segments.h"
 #include "regex/count.h"
 #include "regex/endless.h"
-#include "schema/indented_schema.h"
-#include "schema/json_document.h"
-#include "schema/pattern_trees.h"
-#include "schema/plain_reader.h"
-#include "schema/plain_rules.h"
-#include "schema/reached_values.h"
-#include "schema/schema_form.h"
-#include "schema/value_counts.h"
-#include "schema/yaml_layout.h"
 #include "vocab/vocabulary.h"
 
 namespace nb = nanobind;
@@ -992,7 +993,7 @@ uint32_t add_rule(PyForm& self, uint32_t place, bool parametric, std::optional<s
   return self.open().rule(std::move(made));
 }
 
-uint32_t add_rows(PyForm& self, std::vector<std::string> texts, std::vector<std::shared_ptr<PlainSchemaParts>> schemas,
+uint32_t add_rows(PyForm& self, std::vector<std::string> texts, std::vector<std::shared_ptr<SchemaWithLayout>> schemas,
                   std::vector<bool> may_be_empty, std::optional<std::string> text_capture,
                   std::optional<std::string> schema_capture, uint32_t scope, std::shared_ptr<SchemaForm> form,
                   Parts tokens, uint32_t text_place, uint32_t schema_place) {
@@ -1080,7 +1081,7 @@ void bind_grammar_builder(nb::module_& m) {
           "rule"_a, "low"_a, "high"_a, "up"_a)
       .def(
           "part",
-          [](PyForm& self, std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<SchemaForm> form, Parts tokens,
+          [](PyForm& self, std::shared_ptr<SchemaWithLayout> schema, std::shared_ptr<SchemaForm> form, Parts tokens,
              bool may_be_empty, uint32_t place) {
             return self.open().part({std::move(schema), std::move(form), std::move(tokens), may_be_empty, place});
           },
@@ -1119,7 +1120,7 @@ void bind_grammar_builder(nb::module_& m) {
            docs::GrammarBuilder_compile);
   m.def(
       "compile_schema",
-      [](std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits,
+      [](std::shared_ptr<SchemaWithLayout> schema, std::shared_ptr<PyVocabulary> vocabulary, const nb::dict& limits,
          uint32_t shard) {
         auto form = std::make_shared<const GrammarForm>(std::move(schema));
         return compile_for_python(std::move(form), {}, std::move(vocabulary), parse_limits(limits), shard, nullptr);
@@ -1139,7 +1140,7 @@ std::optional<JsonId> declared_draft(const JsonDocument& schema) {
 }
 
 std::optional<JsonDocument> json_document(nb::handle value, uint64_t max_nesting) {
-  const uint64_t max_depth = std::min(max_nesting, PlainReader::kMaxDepth);
+  const uint64_t max_depth = std::min(max_nesting, SchemaReader::kMaxDepth);
   LongCall call(nullptr, LongCall::Gil::kHeld);
   auto found =
       nb::isinstance<nb::str>(value) ? JsonValues::parsed(value, max_depth) : JsonValues::document(value, max_depth);
@@ -1164,22 +1165,22 @@ std::optional<CharacterProperties::Ranges> ranges_of(const nb::object& pairs) {
 }
 
 // Asks Python what a reading asks. For one reading.
-class PlainAnswers {
+class ReaderAnswers {
  public:
   // `answers` gives the object that answers, whose methods are called as the questions.
-  PlainAnswers(std::function<nb::object()> answers, uint64_t max_rules)
+  ReaderAnswers(std::function<nb::object()> answers, uint64_t max_rules)
       : answers_(std::move(answers)), max_rules_(max_rules) {}
 
-  PlainQuestions questions() {
-    PlainQuestions questions;
+  ReaderQuestions questions() {
+    ReaderQuestions questions;
     questions.alike = [this](CaseFolding folding, bool only_ascii) {
       return alike_classes(ask("alike", folding_name(folding), only_ascii));
     };
     questions.format = [this](const std::string& name) { return regex_of(ask("format", name)); };
     questions.properties = [this](const std::string& name) { return ranges_of(ask("properties", name)); };
-    questions.drafts = [this](const std::string& uri, const PlainReader& around) {
+    questions.drafts = [this](const std::string& uri, const SchemaReader& around) {
       readers_.push_back(ask("drafts", uri, nb::find(around)));
-      return readers_.back().is_none() ? nullptr : nb::cast<const PlainReader*>(readers_.back());
+      return readers_.back().is_none() ? nullptr : nb::cast<const SchemaReader*>(readers_.back());
     };
     questions.documents = [this](const std::string& uri) {
       document_ = ask("document", uri);
@@ -1209,21 +1210,21 @@ class PlainAnswers {
   nb::object document_;
 };
 
-std::shared_ptr<PlainSchema> read_plain_schema(const PlainReader& reader, JsonDocument& document,
-                                               const nb::object& answers, uint64_t max_nesting, uint64_t max_rules,
-                                               uint64_t max_search_steps, const Writable* writable) {
-  PlainAnswers asked([&] { return answers; }, max_rules);
+std::shared_ptr<SchemaIR> read_schema(const SchemaReader& reader, JsonDocument& document, const nb::object& answers,
+                                      uint64_t max_nesting, uint64_t max_rules, uint64_t max_search_steps,
+                                      const Writable* writable) {
+  ReaderAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
   return reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps}, nullptr, writable);
 }
 
 using PyRefusals = std::vector<std::pair<uint32_t, std::string>>;
 
-std::pair<std::shared_ptr<PlainSchema>, PyRefusals> read_leniently(const PlainReader& reader, JsonDocument& document,
-                                                                   const nb::object& answers, uint64_t max_nesting,
-                                                                   uint64_t max_rules, uint64_t max_search_steps,
-                                                                   const Writable* writable) {
-  PlainAnswers asked([&] { return answers; }, max_rules);
+std::pair<std::shared_ptr<SchemaIR>, PyRefusals> read_leniently(const SchemaReader& reader, JsonDocument& document,
+                                                                const nb::object& answers, uint64_t max_nesting,
+                                                                uint64_t max_rules, uint64_t max_search_steps,
+                                                                const Writable* writable) {
+  ReaderAnswers asked([&] { return answers; }, max_rules);
   LongCall call(nullptr, LongCall::Gil::kHeld);
   std::vector<SchemaRefusal> refusals;
   auto found =
@@ -1234,21 +1235,21 @@ std::pair<std::shared_ptr<PlainSchema>, PyRefusals> read_leniently(const PlainRe
   return {std::move(found), std::move(told)};
 }
 
-std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainReader& reader, const nb::list& schemas,
+std::vector<std::shared_ptr<SchemaWithLayout>> read_plain_schemas(const SchemaReader& reader, const nb::list& schemas,
                                                                   const nb::callable& answers,
-                                                                  const std::shared_ptr<const PlainLayout>& layout,
+                                                                  const std::shared_ptr<const ValueLayout>& layout,
                                                                   uint64_t max_nesting, uint64_t max_rules,
                                                                   uint64_t max_search_steps) {
   LongCall call(nullptr, LongCall::Gil::kHeld);
-  std::vector<std::shared_ptr<PlainSchemaParts>> made(schemas.size());
+  std::vector<std::shared_ptr<SchemaWithLayout>> made(schemas.size());
   // One for all: to get and give back its memory takes a third of the time of reading a small schema.
   JsonDocument document;
-  JsonValues values(std::min(max_nesting, PlainReader::kMaxDepth), document);
+  JsonValues values(std::min(max_nesting, SchemaReader::kMaxDepth), document);
   for (size_t i = 0; i < made.size(); ++i) {
     if (!values.read(schemas[i]) || !may_be_schema(document) || declared_draft(document)) continue;
     // Most schemas ask nothing.
     nb::object answering;
-    PlainAnswers asked(
+    ReaderAnswers asked(
         [&] {
           if (!answering) answering = answers();
           return answering;
@@ -1256,7 +1257,7 @@ std::vector<std::shared_ptr<PlainSchemaParts>> read_plain_schemas(const PlainRea
         max_rules);
     auto schema = reader.read(document, asked.questions(), {max_nesting, max_rules, max_search_steps});
     if (!schema || !schema->counts().hold_with_digits(layout->numbers.most)) continue;
-    made[i] = std::make_shared<PlainSchemaParts>(PlainSchemaParts{std::move(schema), layout});
+    made[i] = std::make_shared<SchemaWithLayout>(SchemaWithLayout{std::move(schema), layout});
   }
   return made;
 }
@@ -1280,13 +1281,13 @@ NumberStyle::Spelling spelling_of(bool plain_numbers) {
   return plain_numbers ? NumberStyle::Spelling::kPlain : NumberStyle::Spelling::kAny;
 }
 
-void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, bool plain_numbers,
+void new_value_layout(ValueLayout* self, std::optional<uint32_t> max_digits, bool plain_numbers,
                       const std::vector<std::shared_ptr<const PortableRegex>>& marks,
                       std::shared_ptr<const PortableRegex> ignored, std::string ignored_name, bool ignore_once,
                       std::optional<uint32_t> indent, std::shared_ptr<const YamlLayout> yaml, bool canonical_strings,
                       std::shared_ptr<const PortableRegex> strings, bool any_order) {
   if (marks.size() != 8) throw nb::value_error("JSON has eight marks");
-  new (self) PlainLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
+  new (self) ValueLayout{{max_digits.value_or(kUnbounded), spelling_of(plain_numbers)},
                          {marks[0], marks[1], marks[2], marks[3], marks[4], marks[5], marks[6], marks[7]},
                          std::move(ignored),
                          std::move(ignored_name),
@@ -1298,9 +1299,9 @@ void new_plain_layout(PlainLayout* self, std::optional<uint32_t> max_digits, boo
                          any_order};
 }
 
-void new_plain_schema(PlainSchemaParts* self, std::shared_ptr<const PlainSchema> reading,
-                      std::shared_ptr<const PlainLayout> layout) {
-  new (self) PlainSchemaParts{std::move(reading), std::move(layout)};
+void new_schema_with_layout(SchemaWithLayout* self, std::shared_ptr<const SchemaIR> reading,
+                            std::shared_ptr<const ValueLayout> layout) {
+  new (self) SchemaWithLayout{std::move(reading), std::move(layout)};
 }
 
 using PyPieces = std::vector<std::tuple<std::string, std::string, std::string, uint32_t>>;
@@ -1351,7 +1352,7 @@ std::optional<bool> asked(const nb::callable& regexes, const Ask& ask) {
 // None: the layout has lines. Else keys that not every form writes, those that cannot be written in values,
 // what is refused besides, whether there is a text that is not empty, and whether the empty text is one.
 using PyInForm = std::tuple<std::vector<std::string>, std::vector<std::string>, std::vector<std::string>, bool, bool>;
-std::optional<PyInForm> in_form(const std::shared_ptr<const PlainSchemaParts>& self,
+std::optional<PyInForm> in_form(const std::shared_ptr<const SchemaWithLayout>& self,
                                 const std::shared_ptr<const SchemaForm>& form, uint64_t max_rules,
                                 const nb::callable& regexes) {
   const FormReading reading(*self, *form);
@@ -1371,30 +1372,30 @@ std::optional<PyInForm> in_form(const std::shared_ptr<const PlainSchemaParts>& s
     auto& builder = nb::cast<RegexBuilder&>(made);
     LongCall call(nullptr);
     Account rules{"max_rules", max_rules};
-    has_texts = builder.with([&](RegexStore& r) { return DeferredSchema::has_form_texts(self, form, r, rules); });
+    has_texts = builder.with([&](RegexStore& r) { return SchemaRules::has_form_texts(self, form, r, rules); });
   }
   return PyInForm(reading.unusual_keys(), std::move(refused.keys), std::move(others), has_texts,
                   reading.may_be_empty());
 }
 
-void bind_plain_schema(nb::module_& m) {
+void bind_json_schema(nb::module_& m) {
   m.def(
-      "plain_pattern",
+      "simple_pattern",
       [](const std::string& pattern, const std::string& syntax, uint64_t max_nesting,
          const nb::callable& properties) -> nb::object {
-        using Syntax = PlainPattern::Syntax;
+        using Syntax = SimplePattern::Syntax;
         const Syntax chosen = syntax == "ecma"     ? Syntax::kEcma
                               : syntax == "python" ? Syntax::kPython
                                                    : Syntax::kPythonDotAll;
         CharacterProperties known([&](const std::string& name) { return ranges_of(properties(name)); });
         const auto found =
-            PlainPattern::parse(pattern, max_nesting, chosen, chosen == Syntax::kEcma ? &known : nullptr);
+            SimplePattern::parse(pattern, max_nesting, chosen, chosen == Syntax::kEcma ? &known : nullptr);
         if (!found) return nb::none();
         TreeMaker maker;
         const PatternTrees trees(*found, maker);
         return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
       },
-      "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::plain_pattern);
+      "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::simple_pattern);
   m.def("number_regex", number_regex, "kind"_a, "low"_a.none(), "high"_a.none(), "step"_a.none(), docs::number_regex);
   nb::class_<KnownStrings>(m, "KnownStrings", docs::KnownStrings)
       .def("__init__", new_known_strings, "formats"_a, "pattern_dialect"_a, "data"_a, "max_nesting"_a)
@@ -1408,13 +1409,13 @@ void bind_plain_schema(nb::module_& m) {
       .def_prop_ro("schema_uri", schema_uri, docs::JsonDocument_schema_uri);
   m.def("regex_as_tree", regex_as_tree, "tree"_a, "max_nesting"_a, docs::regex_as_tree);
   m.def("json_document", json_document, "value"_a.none(), "max_nesting"_a, docs::json_document);
-  nb::class_<PlainSchema>(m, "PlainReading", docs::PlainReading)
+  nb::class_<SchemaIR>(m, "SchemaIR", docs::SchemaIR)
       .def(
           "holds_with_digits",
-          [](const PlainSchema& self, std::optional<uint32_t> most) {
+          [](const SchemaIR& self, std::optional<uint32_t> most) {
             return self.counts().hold_with_digits(most.value_or(kUnbounded));
           },
-          "most"_a.none(), docs::PlainReading_holds_with_digits);
+          "most"_a.none(), docs::SchemaIR_holds_with_digits);
   nb::class_<SchemaForm>(m, "SchemaForm", docs::SchemaForm)
       .def("__init__", new_schema_form, "keys"_a, "end"_a, "after_end"_a, "stop"_a, "pad"_a, "has_gaps"_a,
            "has_python_words"_a, "values"_a, "separator"_a, "delimiter"_a, "item"_a, "key_characters"_a.none());
@@ -1425,42 +1426,42 @@ void bind_plain_schema(nb::module_& m) {
              uint32_t most_of_key, uint32_t most_of_written_key, uint32_t indent) {
             new (self)
                 YamlLayout({std::move(strings), std::move(keys), std::move(numbers), most_of_key, most_of_written_key},
-                           indent, IndentedSchema::kMaxDepth);
+                           indent, IndentedRules::kMaxDepth);
           },
           "strings"_a, "keys"_a, "numbers"_a, "most_of_key"_a, "most_of_written_key"_a, "indent"_a);
-  nb::class_<PlainLayout>(m, "PlainLayout", docs::PlainLayout)
-      .def("__init__", new_plain_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
+  nb::class_<ValueLayout>(m, "ValueLayout", docs::ValueLayout)
+      .def("__init__", new_value_layout, "max_digits"_a.none(), "plain_numbers"_a, "marks"_a, "ignored"_a.none(),
            "ignored_name"_a, "ignore_once"_a, "indent"_a.none(), "yaml"_a.none(), "canonical_strings"_a,
            "strings"_a.none(), "any_order"_a);
-  nb::class_<PlainSchemaParts>(m, "PlainSchema", docs::PlainSchema)
-      .def("__init__", new_plain_schema, "reading"_a, "layout"_a)
+  nb::class_<SchemaWithLayout>(m, "SchemaWithLayout", docs::SchemaWithLayout)
+      .def("__init__", new_schema_with_layout, "reading"_a, "layout"_a)
       .def(
           "rules",
-          [](std::shared_ptr<PlainSchemaParts> self, std::shared_ptr<SchemaForm> form, uint32_t n_tokens,
+          [](std::shared_ptr<SchemaWithLayout> self, std::shared_ptr<SchemaForm> form, uint32_t n_tokens,
              const nb::dict& limits, uint64_t max_nonterminals) {
             return schema_rules(std::move(self), std::move(form), n_tokens, parse_limits(limits), max_nonterminals);
           },
-          "form"_a.none(), "n_tokens"_a, "limits"_a, "max_nonterminals"_a, docs::PlainSchema_rules)
+          "form"_a.none(), "n_tokens"_a, "limits"_a, "max_nonterminals"_a, docs::SchemaWithLayout_rules)
       .def_prop_ro(
           "nests_too_deep",
-          [](const PlainSchemaParts& self) {
+          [](const SchemaWithLayout& self) {
             const bool has_lines = self.layout->indent || self.layout->yaml;
-            return has_lines && ReachedValues(*self.schema).nest_deeper(IndentedSchema::kMaxDepth);
+            return has_lines && ReachedValues(*self.schema).nest_deeper(IndentedRules::kMaxDepth);
           },
-          docs::PlainSchema_nests_too_deep)
+          docs::SchemaWithLayout_nests_too_deep)
       .def_prop_ro(
           "has_keys_without_names",
-          [](const PlainSchemaParts& self) { return ReachedValues(*self.schema).have_keys_without_names(); },
-          docs::PlainSchema_has_keys_without_names)
-      .def("in_form", in_form, "form"_a, "max_rules"_a, "regexes"_a, docs::PlainSchema_in_form)
+          [](const SchemaWithLayout& self) { return ReachedValues(*self.schema).have_keys_without_names(); },
+          docs::SchemaWithLayout_has_keys_without_names)
+      .def("in_form", in_form, "form"_a, "max_rules"_a, "regexes"_a, docs::SchemaWithLayout_in_form)
       .def_prop_ro(
           "regexes",
-          [](const PlainSchemaParts& self) {
+          [](const SchemaWithLayout& self) {
             std::vector<std::shared_ptr<const PortableRegex>> found;
             for (const auto& strings : self.schema->all_outside()) found.push_back(strings);
             return found;
           },
-          docs::PlainSchema_regexes);
+          docs::SchemaWithLayout_regexes);
   nb::class_<Writable>(m, "Writable", docs::Writable)
       .def(
           "__init__",
@@ -1483,29 +1484,29 @@ void bind_plain_schema(nb::module_& m) {
           },
           "held"_a, "max_digits"_a.none(), "plain_numbers"_a, "has_strings"_a, "arrays"_a, "objects"_a, "strings"_a,
           "is_written"_a);
-  nb::class_<PlainReader>(m, "PlainReader", docs::PlainReader)
+  nb::class_<SchemaReader>(m, "SchemaReader", docs::SchemaReader)
       .def(
           "__init__",
-          [](PlainReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
+          [](SchemaReader* self, const std::vector<std::string>& asserted, std::shared_ptr<KnownStrings> strings,
              const std::string& identifier, bool reference_hides_siblings, const std::string& exclusive,
              bool plain_numbers, bool is_indented, std::shared_ptr<const YamlLayout> yaml, bool any_order) {
-            using Exclusive = PlainReader::Exclusive;
-            new (self) PlainReader(asserted, std::move(strings), identifier, reference_hides_siblings,
-                                   exclusive == "boolean"  ? Exclusive::kBoolean
-                                   : exclusive == "number" ? Exclusive::kNumber
-                                                           : Exclusive::kEither,
-                                   spelling_of(plain_numbers),
-                                   is_indented || yaml ? IndentedSchema::nestings(yaml.get()) : std::vector<Nesting>(),
-                                   yaml, any_order);
+            using Exclusive = SchemaReader::Exclusive;
+            new (self) SchemaReader(asserted, std::move(strings), identifier, reference_hides_siblings,
+                                    exclusive == "boolean"  ? Exclusive::kBoolean
+                                    : exclusive == "number" ? Exclusive::kNumber
+                                                            : Exclusive::kEither,
+                                    spelling_of(plain_numbers),
+                                    is_indented || yaml ? IndentedRules::nestings(yaml.get()) : std::vector<Nesting>(),
+                                    yaml, any_order);
           },
           "asserted"_a, "strings"_a, "identifier"_a, "reference_hides_siblings"_a, "exclusive"_a, "plain_numbers"_a,
           "is_indented"_a, "yaml"_a.none(), "any_order"_a)
-      .def("read", read_plain_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, "max_search_steps"_a,
-           "writable"_a.none(), docs::PlainReader_read)
+      .def("read", read_schema, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a, "max_search_steps"_a,
+           "writable"_a.none(), docs::SchemaReader_read)
       .def("read_leniently", read_leniently, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a,
-           "max_search_steps"_a, "writable"_a.none(), docs::PlainReader_read_leniently)
+           "max_search_steps"_a, "writable"_a.none(), docs::SchemaReader_read_leniently)
       .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
-           "max_search_steps"_a, docs::PlainReader_read_all);
+           "max_search_steps"_a, docs::SchemaReader_read_all);
 }
 
 void bind_patterns(nb::module_& m) {
@@ -2001,7 +2002,7 @@ NB_MODULE(_core, m) {
   bind_regex_builder(m);
   bind_lexeme_ends(m);
   bind_grammar_builder(m);
-  bind_plain_schema(m);
+  bind_json_schema(m);
   bind_patterns(m);
   bind_lark(m);
   bind_compiled_grammar(m);

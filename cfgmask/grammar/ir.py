@@ -228,7 +228,7 @@ class Part:
     """
 
     name: str
-    schema: _core.PlainSchema
+    schema: _core.SchemaWithLayout
     lower: Callable[[str], GrammarIR]
     notes: Callable[[], tuple[Diagnostic, ...]]
     span: Span | None = None
@@ -261,7 +261,7 @@ class Rows:
 
     name: str
     texts: tuple[str, ...]
-    schemas: SequenceOf[_core.PlainSchema]
+    schemas: SequenceOf[_core.SchemaWithLayout]
     may_be_empty: SequenceOf[bool]
     make_parts: Callable[[], tuple[Part, ...]]
     captures: tuple[str | None, str | None] = (None, None)

@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cfgmask.json_schema.core_reader import read_all_at_once, read_at_once
     from cfgmask.json_schema.core_rules import core_grammar
     from cfgmask.json_schema.covered import Covered, coverage, coverage_of
     from cfgmask.json_schema.forms import FORMS
     from cfgmask.json_schema.notes import schema_notes
     from cfgmask.json_schema.options import JsonSchemaOptions
     from cfgmask.json_schema.part import schema_part
-    from cfgmask.json_schema.plain import plain_schema, plain_schemas
     from cfgmask.json_schema.reading import attempt, read_schema
 
 __all__ = [
@@ -26,8 +26,8 @@ __all__ = [
     "core_grammar",
     "coverage",
     "coverage_of",
-    "plain_schema",
-    "plain_schemas",
+    "read_all_at_once",
+    "read_at_once",
     "read_schema",
     "schema_notes",
     "schema_part",
@@ -41,8 +41,8 @@ _MODULES = {
     "core_grammar": "core_rules",
     "coverage": "covered",
     "coverage_of": "covered",
-    "plain_schema": "plain",
-    "plain_schemas": "plain",
+    "read_at_once": "core_reader",
+    "read_all_at_once": "core_reader",
     "read_schema": "reading",
     "schema_notes": "notes",
     "schema_part": "part",

@@ -17,11 +17,11 @@ from cfgmask.json_schema.problems import first_errors
 from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
 
-PlainSchema: TypeAlias = _core.PlainSchema
+SchemaWithLayout: TypeAlias = _core.SchemaWithLayout
 
 _Piece: TypeAlias = tuple[str, str, str, int]
 
-# In the order of `PlainSchema::Kind` in the core.
+# In the order of `SchemaWithLayout::Kind` in the core.
 _KINDS = ("null", "boolean", "number", "string", "array", "object")
 
 
@@ -99,7 +99,7 @@ class InForm:
         return self
 
 
-def in_form(schema: PlainSchema, form: CoreForm, limits: Limits) -> InForm:
+def in_form(schema: SchemaWithLayout, form: CoreForm, limits: Limits) -> InForm:
     """How the form writes a schema. Raises LimitExceeded, and ValueError for a schema that is read as lines."""
     found = schema.in_form(form.core, limits.max_rules, _regexes)
     if found is None:

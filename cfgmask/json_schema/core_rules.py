@@ -25,13 +25,13 @@ _Members: TypeAlias = tuple[tuple[str | None, int | None, int | None], ...]
 _STEPS_PER_RULE = 10
 _MAX_NAME = 100
 
-# Of a symbol; see `PlainSchema.rules` of the core.
+# Of a symbol; see `SchemaWithLayout.rules` of the core.
 _KIND_BITS = 29
 _TERMINAL, _NONTERMINAL, _TOKEN, _REPEAT = range(4)
 
 
 def core_grammar(
-    schema: _core.PlainSchema,
+    schema: _core.SchemaWithLayout,
     *,
     prefix: str = "",
     form: _core.SchemaForm | None = None,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def schema_notes(
     schema: dict[str, Any] | list[Any] | bool | str,
-    read: _core.PlainSchema,
+    read: _core.SchemaWithLayout,
     *,
     options: JsonSchemaOptions,
     span: Span | None,

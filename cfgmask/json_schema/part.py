@@ -43,14 +43,14 @@ def schema_part(
             raise
         # A schema that no value satisfies, whatever the bytes, was refused before.
         return other_bytes(held)
-    plain, known_notes = read
+    in_core, known_notes = read
 
     def lower(prefix: str) -> GrammarIR:
-        return core_grammar(plain, prefix=prefix, span=span, limits=limits)
+        return core_grammar(in_core, prefix=prefix, span=span, limits=limits)
 
     def notes() -> tuple[Diagnostic, ...]:
         if known_notes is not None:
             return known_notes
-        return schema_notes(schema, plain, options=options, span=span, limits=limits, retrieve=retrieve)
+        return schema_notes(schema, in_core, options=options, span=span, limits=limits, retrieve=retrieve)
 
-    return Part(name, plain, lower, notes, span)
+    return Part(name, in_core, lower, notes, span)

@@ -14,7 +14,7 @@ from cfgmask.json_schema.survey import allowed_types
 from cfgmask.json_schema.values import escape
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
-from cfgmask.regex.plain import plain_search
+from cfgmask.regex.simple import simple_search
 
 
 def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits: Limits) -> list[Diagnostic]:
@@ -37,7 +37,7 @@ def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits
 
 def pattern_errors(pattern: str, pointer: str, limits: Limits, dialect: DialectName) -> Iterator[Diagnostic]:
     """The errors of one pattern, at a place. Raises as `pattern_problems`."""
-    if dialect == "ecma" and plain_search(pattern, limits) is not None:
+    if dialect == "ecma" and simple_search(pattern, limits) is not None:
         return
     # Each character takes a microsecond or two, and a short pattern as long as a question.
     current().spend(STEPS_PER_QUESTION + len(pattern))

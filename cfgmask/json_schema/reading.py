@@ -12,6 +12,7 @@ from typing import Any
 
 from cfgmask.diagnostics import Diagnostic, Span
 from cfgmask.errors import GrammarError, LimitExceeded
+from cfgmask.json_schema.core_reader import SchemaWithLayout, read_at_once, read_leniently
 from cfgmask.json_schema.guidance import POINTER as GUIDANCE
 from cfgmask.json_schema.guidance import guided
 from cfgmask.json_schema.loops import Loop, loops
@@ -19,7 +20,6 @@ from cfgmask.json_schema.nodes import Retriever
 from cfgmask.json_schema.notes import shown
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_problems
-from cfgmask.json_schema.plain import PlainSchema, plain_schema, read_leniently
 from cfgmask.json_schema.problems import first_errors, ordered, too_deep
 from cfgmask.json_schema.refusals import Refusals
 from cfgmask.json_schema.resolve import Schemas
@@ -35,7 +35,7 @@ class Attempt:
     """What became of a schema.
 
     options      with what the schema asks for
-    plain        may be used only if there are no errors; None where it could not be made
+    read         may be used only if there are no errors; None where it could not be made
     errors       all of them, without the places of the text
     relaxations  warnings of what is allowed that the schema does not allow
     is_complete  whether the errors and relaxations are all that there are: False where too many errors or a crossed
@@ -46,19 +46,19 @@ class Attempt:
     options: JsonSchemaOptions
     schemas: Schemas
     survey: Survey
-    plain: PlainSchema | None
+    read: SchemaWithLayout | None
     errors: list[Diagnostic]
     relaxations: tuple[Diagnostic, ...]
     is_complete: bool
 
-    def result(self) -> tuple[PlainSchema, tuple[Diagnostic, ...]]:
+    def result(self) -> tuple[SchemaWithLayout, tuple[Diagnostic, ...]]:
         """The schema and its notes. Raises GrammarError with every error, placed in the text."""
-        if self.plain is None or self.errors:
+        if self.read is None or self.errors:
             raise GrammarError(self.document.placed(first_errors(self.errors)))
         notes = shown([*self.survey.notes, *self.relaxations])
-        if self.plain.nests_too_deep:
+        if self.read.nests_too_deep:
             notes.append(too_deep())
-        return self.plain, tuple(self.document.placed(ordered(notes)))
+        return self.read, tuple(self.document.placed(ordered(notes)))
 
 
 _CONSEQUENCES = frozenset(["schema-unread", "schema-unsatisfiable"])
@@ -72,7 +72,7 @@ def read_schema(
     span: Span | None = None,
     retrieve: Retriever | None = None,
     held: bytes | None = None,
-) -> tuple[PlainSchema, tuple[Diagnostic, ...] | None]:
+) -> tuple[SchemaWithLayout, tuple[Diagnostic, ...] | None]:
     """The schema as the core has it, and its notes, None where they are not known yet.
 
     held  the bytes that texts may consist of, ascending; None: any. Values that cannot be written in them are left out
@@ -85,12 +85,12 @@ def read_schema(
     with session(limits):
         crossed = None
         try:
-            plain = plain_schema(schema, options=options, limits=limits, retrieve=retrieve, held=held)
+            read = read_at_once(schema, options=options, limits=limits, retrieve=retrieve, held=held)
         except LimitExceeded as error:
             crossed = error
         else:
-            if plain is not None:
-                return plain, None
+            if read is not None:
+                return read, None
         try:
             tried = attempt(
                 schema, options=options, limits=limits, span=span, retrieve=retrieve, held=held, crossed=crossed
@@ -136,20 +136,18 @@ def attempt(
         with session(limits):
             refused = pattern_problems(found.reached, options, limits)
             text = json_text(document.value, _absent(found, circles, document))
-            plain, told = read_leniently(text, options=options, limits=limits, retrieve=retrieve, held=held)
+            read, told = read_leniently(text, options=options, limits=limits, retrieve=retrieve, held=held)
     except LimitExceeded:
         if not errors:
             raise
         return Attempt(document, options, schemas, found, None, errors, (), is_complete=False)
     cannot = list(Refusals(schemas, found.reached).told(told))
-    if plain is None or not relaxes:
+    if read is None or not relaxes:
         # Either of them may be a consequence of what was left out, or of an error in another document.
         errors += [d for d in (*refused, *cannot) if not errors or d.code not in _CONSEQUENCES]
-        return Attempt(
-            document, options, schemas, found, plain, errors, (), is_complete=plain is not None or not relaxes
-        )
+        return Attempt(document, options, schemas, found, read, errors, (), is_complete=read is not None or not relaxes)
     relaxations = tuple(replace(refusal, severity="warning") for refusal in (*refused, *cannot))
-    return Attempt(document, options, schemas, found, plain, errors, relaxations, is_complete=True)
+    return Attempt(document, options, schemas, found, read, errors, relaxations, is_complete=True)
 
 
 def _absent(found: Survey, circles: list[Loop], document: Document) -> frozenset[str]:

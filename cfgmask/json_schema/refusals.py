@@ -43,7 +43,7 @@ class Refusals:
                 self._alike.setdefault(node.pointer, []).append(other.pointer)
 
     def told(self, refusals: Iterable[tuple[int, str]]) -> Iterator[Diagnostic]:
-        """The diagnostics of what `PlainReader.read_leniently` refuses, each at all places that say the same."""
+        """The diagnostics of what `SchemaReader.read_leniently` refuses, each at all places that say the same."""
         unsatisfied = []
         for number, pointer in refusals:
             if REFUSALS[number] is _unsatisfiable:

@@ -80,7 +80,7 @@ def resolve_property(name: str, value: str, dialect: DialectName, ignore_case: b
 
 @lru_cache(maxsize=512)
 def ecma_property(written: str) -> bytes | None:
-    r"""The members of `\p{written}` in ECMA-262, as `_core.PlainReader.read` asks for them; None if it has no such."""
+    r"""The members of `\p{written}` in ECMA-262, as `_core.SchemaReader.read` asks for them; None if it has no such."""
     found = _WRITTEN.fullmatch(written)
     if found is None:
         return None

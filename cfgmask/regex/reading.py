@@ -14,8 +14,8 @@ from cfgmask.regex.dialects import DialectName, Digits, check_dialect
 from cfgmask.regex.excluded_words import ExcludedWords
 from cfgmask.regex.lexemes import Lexeme, LexemeCase, terminals_of
 from cfgmask.regex.named_groups import TOKEN_GROUPS
-from cfgmask.regex.plain import LAZY, plain_text
 from cfgmask.regex.problems import Problems
+from cfgmask.regex.simple import LAZY, simple_text
 
 Context: TypeAlias = Literal["text", "search"]
 TokenContext: TypeAlias = Literal["text", "lexeme"]
@@ -125,7 +125,7 @@ def parse_extended(
     Everything else is as in `parse_regex` with `named_groups`.
     """
     if dialect == "python" and context == "text":
-        plain = plain_text(pattern, flags, limits)
+        plain = simple_text(pattern, flags, limits)
         if plain is not None:
             return ir.Terminal(pattern, plain, span=span)
     use: parser.Use = "extended-text" if context == "text" else "extended-lexeme"

@@ -12,7 +12,7 @@ from cfgmask.errors import GrammarError
 from cfgmask.grammar.ir import GrammarIR, Part, Rule, Sequence, Terminal, TokenSet
 from cfgmask.json_schema import FORMS as OBJECT_FORMS
 from cfgmask.json_schema import form_bytes, lexemes
-from cfgmask.json_schema.core_forms import CoreForm, InForm, PlainSchema, core_form, in_form
+from cfgmask.json_schema.core_forms import CoreForm, InForm, SchemaWithLayout, core_form, in_form
 from cfgmask.json_schema.forms import keys_without_names
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.reading import read_schema
@@ -81,9 +81,9 @@ def schema_part(node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part 
     if node.excludes or node.form not in FORMS:
         return None
     if node.form == "json":
-        plain, notes = read_schema(node.schema, options=node.options, limits=limits)
-        about = _About(node, plain, None, (), may_be_empty=False, limits=limits, known_notes=notes)
-        return Part(name, plain, about, about.notes, None, about.source)
+        in_core, notes = read_schema(node.schema, options=node.options, limits=limits)
+        about = _About(node, in_core, None, (), may_be_empty=False, limits=limits, known_notes=notes)
+        return Part(name, in_core, about, about.notes, None, about.source)
     written = _written(node, limits, ids)
     return written.part(node, name, limits, ids) if written.in_form.has_texts else None
 
@@ -95,7 +95,7 @@ class _Written:
     known_notes  on the schema; None if they are not known yet
     """
 
-    schema: PlainSchema
+    schema: SchemaWithLayout
     in_form: InForm
     known_notes: tuple[Diagnostic, ...] | None
 
@@ -111,9 +111,9 @@ def _written(node: Schema, limits: Limits, ids: TokenIds) -> _Written:
     """What the core writes of a schema in a form. Errors: `schema_rules`."""
     core = core_form(node.form, _by_id(node.form, ids))
     with session(limits):
-        plain, notes = read_schema(node.schema, options=node.options, limits=limits)
-        found = in_form(plain, core, limits)
-    return _Written(plain, found.checked(), notes)
+        in_core, notes = read_schema(node.schema, options=node.options, limits=limits)
+        found = in_form(in_core, core, limits)
+    return _Written(in_core, found.checked(), notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ class ReadSchemas:
     """
 
     form: str
-    schemas: SequenceOf[PlainSchema | None]
+    schemas: SequenceOf[SchemaWithLayout | None]
     may_be_empty: SequenceOf[bool]
 
     def part(self, number: int, node: Schema, name: str, limits: Limits, ids: TokenIds) -> Part | None:
@@ -146,10 +146,12 @@ def read_schemas(schemas: SequenceOf[Any], form: str, options: JsonSchemaOptions
     """
     if form not in FORMS:
         return ReadSchemas(form, [None] * len(schemas), [False] * len(schemas))
-    return _in_form(form, json_schema.plain_schemas(list(schemas), options=options, limits=limits), limits, NO_TOKENS)
+    return _in_form(
+        form, json_schema.read_all_at_once(list(schemas), options=options, limits=limits), limits, NO_TOKENS
+    )
 
 
-def _in_form(form: str, schemas: SequenceOf[PlainSchema | None], limits: Limits, ids: TokenIds) -> ReadSchemas:
+def _in_form(form: str, schemas: SequenceOf[SchemaWithLayout | None], limits: Limits, ids: TokenIds) -> ReadSchemas:
     """Those that the core writes in a form, as some text that is not empty. Raises LimitExceeded."""
     if form == "json":
         return ReadSchemas(form, schemas, [False] * len(schemas))
@@ -202,7 +204,7 @@ class _About:
     """The rules and notes of a part, for those who ask."""
 
     node: Schema
-    schema: PlainSchema
+    schema: SchemaWithLayout
     form: _core.SchemaForm | None
     tokens: tuple[TokenSet, ...]
     may_be_empty: bool
@@ -233,7 +235,7 @@ class _About:
 
 
 def _notes(
-    node: Schema, schema: PlainSchema, known: tuple[Diagnostic, ...] | None, limits: Limits
+    node: Schema, schema: SchemaWithLayout, known: tuple[Diagnostic, ...] | None, limits: Limits
 ) -> tuple[Diagnostic, ...]:
     """The notes on a schema, of which some may be known, and on what its form leaves out."""
     found = known

@@ -122,7 +122,7 @@ def read_tools(tools: Any) -> tuple[Tool, ...]:
 def _usual(tool: Mapping[str, Any], at: str) -> Tool | None:
     """A function as OpenAI's chat completions have it; None for anything else, and if something is wrong.
 
-    Most tools are such, and the general way takes three times as long.
+    Most tools are such, and `_Reader.tool` takes three times as long.
     """
     inner = tool.get("function")
     if type(inner) is not dict or tool.get("type") != "function" or not inner.keys() <= _FUNCTION_KEYS:

@@ -61,7 +61,7 @@ def read_again(grammar: cfgmask.Grammar, patch: pytest.MonkeyPatch) -> cfgmask.G
             without.setattr(owner, name, refuse)
         again: cfgmask.Grammar = pickle.loads(data)
     assert again.name == grammar.name
-    assert (again.plain is None) == (grammar.plain is None)
+    assert (again.lazy is None) == (grammar.lazy is None)
     assert [note.to_json() for note in again.notes] == [note.to_json() for note in grammar.notes]
     return again
 
@@ -147,7 +147,7 @@ def test_notes_cross_no_limit(schema: dict[str, Any]) -> None:
     noted = Grammar.from_json_schema({**schema, "nullable": True}).notes
     assert [note.pointer for note in noted] == ["/nullable"]
     block = Grammar.from_lark(f"start: %json {json.dumps({**schema, 'nullable': True})}")
-    assert block.plain is not None
+    assert block.lazy is not None
     assert [note.code for note in block.notes] == [note.code for note in noted]
 
 
@@ -156,7 +156,7 @@ def test_notes_cross_no_limit(schema: dict[str, Any]) -> None:
 )
 def test_notes_of_plain_schemas_are_those_of_their_rules(schema: dict[str, Any]) -> None:
     grammar = Grammar.from_json_schema(schema)
-    assert grammar.plain is not None
+    assert grammar.lazy is not None
     notes = grammar.notes
     assert notes == grammar.ir.notes == grammar.notes
 

@@ -16,7 +16,7 @@ import numpy as np
 import cfgmask
 from cfgmask import Grammar, Limits, Vocabulary, _core
 from cfgmask.grammar.regex_tree import Literal
-from cfgmask.json_schema import plain_schema
+from cfgmask.json_schema import read_at_once
 from cfgmask.json_schema.options import DEFAULTS
 from tests.hostile.runner import Case
 from tests.hostile.use import END, own_vocabulary, vocabulary
@@ -421,8 +421,8 @@ def unmade() -> Iterator[Case]:
         cfgmask.CompiledGrammar,
         _core.GrammarBuilder,
         _core.RegexBuilder,
-        _core.PlainSchema,
-        _core.PlainReader,
+        _core.SchemaWithLayout,
+        _core.SchemaReader,
         _core.KnownStrings,
         _core.LarkNodeTypes,
         _core.LexemeEnds,
@@ -469,7 +469,7 @@ def builders() -> Iterator[Case]:
             *REFUSED, "IndexError", "RuntimeError",
         )  # fmt: skip
     a, core, limits = Literal(b"a"), own_vocabulary().core, vars(cfgmask.Limits())
-    schema = plain_schema({"type": "integer"}, options=DEFAULTS, limits=Limits())
+    schema = read_at_once({"type": "integer"}, options=DEFAULTS, limits=Limits())
     forms: dict[str, Callable[[_core.GrammarBuilder], object]] = {
         "ignore": lambda f: f.ignore(far, a, "x"),
         "indenter": lambda f: f.indenter(a, far, 8, "x"),

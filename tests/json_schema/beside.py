@@ -1,4 +1,4 @@
-"""Walks of a plain grammar beside the general way, which makes everything at once."""
+"""Walks of a lazy grammar beside the reference, which makes everything at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 import cfgmask
 from tests.json_schema.general import general_rules
-from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
+from tests.json_schema.test_against_reference import TOKENS, VOCABULARY, WORDS
 
 
 def beside(
@@ -24,7 +24,7 @@ def beside(
     are_shortest  whether completions are the shortest, as `needs_no_others` tells. Else neither their lengths are
                   compared nor masks with a budget, which need them
     """
-    assert grammar.plain is not None
+    assert grammar.lazy is not None
     both = [cfgmask.compile(each, VOCABULARY) for each in (grammar, general_rules(grammar))]
     budget = None
     if room is not None and are_shortest:

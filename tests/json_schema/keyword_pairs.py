@@ -77,7 +77,7 @@ class Grammars:
             try:
                 grammar = cfgmask.Grammar.from_json_schema(schema, property_order=order, formats="annotate")
                 self.compiled[order] = cfgmask.compile(grammar, vocabulary())
-                if grammar.plain is not None:
+                if grammar.lazy is not None:
                     self.compiled[f"{order}, general"] = cfgmask.compile(general_rules(grammar), vocabulary())
             except cfgmask.GrammarError as error:
                 self.codes[order] = {diagnostic.code for diagnostic in error.diagnostics}

@@ -141,7 +141,7 @@ _LEAVES_OF_DRAFTS: list[Any] = [
 
 
 def _of_drafts(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    # No `not` inside of another: the core and the general way then write strings and orders of keys differently.
+    # No `not` inside of another: the core and the reference then write strings and orders of keys differently.
     some = st.lists(inner, min_size=1, max_size=2)
     schemas = _some(
         properties=st.dictionaries(NAMES, inner, max_size=2),

@@ -1,4 +1,4 @@
-"""Keys in any order, as the core writes them: against the validator, against the general way, and for many keys."""
+"""Keys in any order, as the core writes them: against the validator, against the reference, and for many keys."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import cfgmask
 from tests.json_schema.general import general_rules
 from tests.json_schema.judge import accepts, compiled, is_valid, vocabulary
-from tests.json_schema.test_plain import walk_both
-from tests.json_schema.test_plain_layouts import is_refused
+from tests.json_schema.test_against_reference import walk_both
+from tests.json_schema.test_layouts import is_refused
 
 ANY_ORDER: dict[str, Any] = {"property_order": "any", "whitespace": "compact"}
 
@@ -63,7 +63,7 @@ def test_both_ways_have_the_same_masks(schema: dict[str, Any], seed: int) -> Non
         grammar = cfgmask.Grammar.from_json_schema(schema, property_order="any")
     except cfgmask.GrammarError:
         return
-    if grammar.plain is not None and not is_refused(grammar):
+    if grammar.lazy is not None and not is_refused(grammar):
         walk_both(grammar, seed, after=b"{")
 
 
@@ -88,7 +88,7 @@ def test_completions_and_budgets_of_both_ways(schema: dict[str, Any], seed: int)
         grammar = cfgmask.Grammar.from_json_schema(schema, **ANY_ORDER)
     except cfgmask.GrammarError:
         return
-    if grammar.plain is None or is_refused(grammar):
+    if grammar.lazy is None or is_refused(grammar):
         return
     one, other = (cfgmask.compile(way, vocabulary()).matcher() for way in (grammar, general_rules(grammar)))
     rng = random.Random(seed)
@@ -129,7 +129,7 @@ def _shuffled(seed: int) -> str:
 
 def test_many_keys() -> None:
     grammar = cfgmask.Grammar.from_json_schema(CLOSED, property_order="any")
-    assert grammar.plain is not None
+    assert grammar.lazy is not None
     compiled = cfgmask.compile(grammar, vocabulary())
     for seed in range(3):
         text = _shuffled(seed)

@@ -1,4 +1,4 @@
-"""Keys of which any may come next are one choice in the core: against the general way, where each has a rule."""
+"""Keys of which any may come next are one choice in the core: against the reference, where each has a rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import cfgmask
 from tests.json_schema.beside import beside, needs_no_others
 from tests.json_schema.general import general_rules
-from tests.json_schema.test_plain import TOKENS, VOCABULARY, WORDS
+from tests.json_schema.test_against_reference import TOKENS, VOCABULARY, WORDS
 
 # Some begin others, some may be written with escapes, and some begin with what escapes do.
 NAMES = ["a", "ab", "abc", "b", "bc", "é", "a/b", 'q"', "q", "\\", "u0061"]

@@ -30,7 +30,7 @@ from cfgmask.grammar.regex_tree import (
 )
 from cfgmask.limits import Limits
 from tests.json_schema.random_schemas import SCHEMAS
-from tests.json_schema.test_plain import PLAIN, walk_with
+from tests.json_schema.test_against_reference import SAMPLES, walk_with
 
 LAYOUTS: list[dict[str, Any]] = [
     {},
@@ -46,15 +46,15 @@ def compare(schema: Any, options: dict[str, Any], seeds: range) -> None:
         grammar = cfgmask.Grammar.from_json_schema(schema, **options)
     except cfgmask.GrammarError:
         return
-    if grammar.plain is not None:
+    if grammar.lazy is not None:
         for seed in seeds:
             walk_with(grammar, grammar.ir, seed)
 
 
 @pytest.mark.parametrize("options", LAYOUTS, ids=repr)
-@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("name", SAMPLES)
 def test_same_masks(name: str, options: dict[str, Any]) -> None:
-    compare(PLAIN[name], options, range(3))
+    compare(SAMPLES[name], options, range(3))
 
 
 @given(SCHEMAS, st.sampled_from(LAYOUTS), st.integers(0, 2**32))
@@ -124,13 +124,13 @@ def test_names_of_deep_places_are_short() -> None:
 def test_rules_that_are_too_many() -> None:
     members = {f"k{i}": {"type": "object", "properties": {"a": {"const": i}}} for i in range(2000)}
     grammar = cfgmask.Grammar.from_json_schema({"properties": members}, limits=Limits(max_rules=60_000))
-    assert grammar.plain is not None
+    assert grammar.lazy is not None
     with pytest.raises(cfgmask.LimitExceeded) as raised:
         grammar.ir  # noqa: B018
     assert raised.value.limit == "max_rules"
     # What is near the start is told all the same.
-    assert isinstance(grammar.plain, _core.PlainSchema)
-    *_, rules, is_whole = grammar.plain.rules(None, 0, vars(Limits()), 50)
+    assert isinstance(grammar.lazy, _core.SchemaWithLayout)
+    *_, rules, is_whole = grammar.lazy.rules(None, 0, vars(Limits()), 50)
     assert not is_whole
     assert rules[0][1] is not None
     assert any(alternatives is None for _, alternatives in rules)
@@ -147,7 +147,7 @@ def test_many_alternatives_are_no_more_rules() -> None:
         for i in range(60)
     ]
     grammar = cfgmask.Grammar.from_json_schema({"anyOf": objects})
-    assert grammar.plain is not None
+    assert grammar.lazy is not None
     assert len(grammar.ir.rules) < 3000
 
 

@@ -1,4 +1,4 @@
-"""Items that the core tells apart by their steps, since nothing may be added to them, against the general way."""
+"""Items that the core tells apart by their steps, since nothing may be added to them, against the reference."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 import cfgmask
 from tests.json_schema.general import general_rules
 from tests.json_schema.judge import compiled
-from tests.json_schema.test_plain import VOCABULARY, WORDS, walk_both
-from tests.json_schema.test_plain_layouts import LAYOUTS
+from tests.json_schema.test_against_reference import VOCABULARY, WORDS, walk_both
+from tests.json_schema.test_layouts import LAYOUTS
 
 
 def distinct(items: Any, **keywords: Any) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def walked(matcher: cfgmask.Matcher, seed: int) -> list[int]:
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS.keys() - IN_ANY_ORDER))
 def test_in_any_order_such_objects_have_the_order_of_the_schema(name: str) -> None:
-    """No dead ends, and each text is one of the general way."""
+    """No dead ends, and each text is one of the reference."""
     grammar = cfgmask.Grammar.from_json_schema(SCHEMAS[name], property_order="any", whitespace="compact")
     general = cfgmask.compile(general_rules(grammar), VOCABULARY)
     for seed in range(20):
@@ -157,4 +157,4 @@ def test_few_digits_are_refused(digits: int) -> None:
         with pytest.raises(cfgmask.GrammarError, match="schema-unique-items"):
             cfgmask.Grammar.from_json_schema(distinct(ID), **options)
     else:
-        assert cfgmask.Grammar.from_json_schema(distinct(ID), **options).plain is not None
+        assert cfgmask.Grammar.from_json_schema(distinct(ID), **options).lazy is not None

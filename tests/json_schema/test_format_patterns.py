@@ -9,7 +9,7 @@ import pytest
 import cfgmask
 from cfgmask import Limits, _core
 from cfgmask.grammar.regex_tree import Complement, Intersection, RegexTree
-from cfgmask.json_schema import plain
+from cfgmask.json_schema import core_reader
 from cfgmask.json_schema.formats import FORMATS, dates, format_regex
 from cfgmask.json_schema.formats.pattern import read
 from cfgmask.regex.algebra import RegexAlgebra
@@ -52,7 +52,7 @@ def test_a_leap_second_is_the_last_of_a_day_in_utc() -> None:
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if FORMATS[name].parts])
 def test_the_core_reads_formats_as_their_trees(name: str) -> None:
-    read_by_core = plain._known_strings("ecma").format(name)
+    read_by_core = core_reader._known_strings("ecma").format(name)
     tree = format_regex(name)
     assert tree is not None
     assert read_by_core is not None
@@ -67,7 +67,7 @@ def test_strings_of_formats_are_read_without_trees(name: str, monkeypatch: pytes
         pytest.fail("a tree was made")
 
     for question in ("alike", "format", "properties"):
-        monkeypatch.setattr(plain._Answers, question, no_tree)
+        monkeypatch.setattr(core_reader._Answers, question, no_tree)
     schema = {"type": "object", "properties": {"a": {"type": "string", "format": name}}}
     grammar = cfgmask.Grammar.from_json_schema(schema)
-    assert grammar.plain is not None
+    assert grammar.lazy is not None

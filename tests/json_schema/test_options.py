@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import cfgmask
 from cfgmask.json_schema import JsonSchemaOptions
 from tests.json_schema.judge import accepts, compiled
-from tests.json_schema.test_plain import walk_with
+from tests.json_schema.test_against_reference import walk_with
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "array"}, "b": True}, "required": ["a"]}
 VALUE = {"a": [1, {"b": [], "c": {}}], "b": {"x": None}}

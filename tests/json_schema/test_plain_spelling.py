@@ -27,7 +27,7 @@ from tests.reference.json_schema.lower import lower_schema
 
 @cache
 def both(schema: str, **options: Any) -> tuple[cfgmask.CompiledGrammar, cfgmask.CompiledGrammar]:
-    """The grammar of a schema by the plain way, if that takes it, and by the general one."""
+    """The grammar of a schema as the core reads it, if it does, and by the reference."""
     general = cfgmask.Grammar(lower_schema(schema, options=JsonSchemaOptions(**options)))
     return compiled(schema, **options), cfgmask.compile(general, vocabulary())
 

@@ -16,7 +16,7 @@ from cfgmask import GrammarError, Limits, _core
 from cfgmask.grammar import ir
 from cfgmask.grammar.regex_tree import JsonString, RegexTree
 from cfgmask.grammar.walk import walk
-from cfgmask.json_schema import plain
+from cfgmask.json_schema import core_reader
 from cfgmask.regex import parse_regex
 from tests.json_schema.general import general_rules
 
@@ -29,7 +29,7 @@ def nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         pytest.fail(f"Python was asked about {question}")
 
     for question in ("alike", "format", "properties", "drafts"):
-        monkeypatch.setattr(plain._Answers, question, asked)
+        monkeypatch.setattr(core_reader._Answers, question, asked)
 
 
 def regexes_of(schema: dict[str, Any]) -> list[_core.PortableRegex] | None:
@@ -40,8 +40,8 @@ def regexes_of(schema: dict[str, Any]) -> list[_core.PortableRegex] | None:
         if [d.code for d in error.diagnostics] != ["schema-unsatisfiable"]:
             raise
         return None
-    assert grammar.plain is not None
-    return grammar.plain.regexes
+    assert grammar.lazy is not None
+    return grammar.lazy.regexes
 
 
 def are_equal(regex: _core.PortableRegex, tree: RegexTree) -> bool | None:
@@ -55,7 +55,7 @@ def are_equal(regex: _core.PortableRegex, tree: RegexTree) -> bool | None:
 # ---- patterns with assertions
 
 PATTERNS = [
-    # Those of MaskBench that are not plain.
+    # Those of MaskBench that are not simple.
     r"^(?!pattern$).*$",
     r"^(?!tag|category)$",
     r"^(?!interactive|name|style).+$",
@@ -191,7 +191,7 @@ def test_conditions_mean_what_the_general_way_says(conditions: dict[str, Any], n
     schema = {"type": "string", **conditions}
     regexes = regexes_of(schema)
     if not regexes:
-        return  # none, or listed, or plain: tested with those
+        return  # none, or listed, or simple: tested with those
     trees = strings_of(general_rules(cfgmask.Grammar.from_json_schema(schema)))
     if len(regexes) == len(trees) == 1:
         assert are_equal(regexes[0], trees[0]) in (True, None)
@@ -200,10 +200,10 @@ def test_conditions_mean_what_the_general_way_says(conditions: dict[str, Any], n
 @pytest.mark.parametrize("schema", [{"format": "idn-email"}, {"format": "idn-hostname", "maxLength": 4}], ids=repr)
 def test_formats_that_are_trees_are_asked_for_once(schema: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    original = plain._Answers.format
-    plain._known_strings.cache_clear()
-    plain._reader.cache_clear()
-    monkeypatch.setattr(plain._Answers, "format", lambda self, name: asked.append(name) or original(self, name))
+    original = core_reader._Answers.format
+    core_reader._known_strings.cache_clear()
+    core_reader._reader.cache_clear()
+    monkeypatch.setattr(core_reader._Answers, "format", lambda self, name: asked.append(name) or original(self, name))
     for title in ("a", "b"):
         assert regexes_of({"type": "string", "title": title, **schema}) is not None
     assert asked == [schema["format"]]
@@ -226,7 +226,7 @@ KEYS: list[tuple[dict[str, Any], list[str], list[str]]] = [
 @pytest.mark.parametrize(("schema", "keys", "others"), KEYS, ids=repr)
 def test_conditions_on_keys(schema: dict[str, Any], keys: list[str], others: list[str], nothing_is_asked: None) -> None:
     grammar = cfgmask.Grammar.from_json_schema({"type": "object", **schema})
-    assert grammar.plain is not None
+    assert grammar.lazy is not None
     vocabulary = cfgmask.Vocabulary.from_bytes([*(bytes([i]) for i in range(256)), b""], eos_token_id=256)
     compiled = cfgmask.compile(grammar, vocabulary)
     for key in [*keys, *others]:
@@ -237,4 +237,4 @@ def test_conditions_on_keys(schema: dict[str, Any], keys: list[str], others: lis
 
 def test_many_keys_of_a_pattern_with_lookahead(nothing_is_asked: None) -> None:
     grammar = cfgmask.Grammar.from_json_schema({"propertyNames": {"pattern": "^(?!a)[ab]{8}$"}, "minProperties": 65})
-    assert grammar.plain is not None
+    assert grammar.lazy is not None

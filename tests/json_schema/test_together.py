@@ -1,5 +1,5 @@
 """Scalars of large unions, and ways of large patterns, which the core reads by what they begin with, and large lists,
-which it sorts when it reads a schema: against the general way, which makes each of them at once.
+which it sorts when it reads a schema: against the reference, which makes each of them at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cfgmask
 from tests.json_schema.beside import beside, needs_no_others
-from tests.json_schema.test_plain import VOCABULARY
+from tests.json_schema.test_against_reference import VOCABULARY
 
 MANY = 64
 # Sequences of so many parts are read part by part.

@@ -8,8 +8,8 @@
 
 #include "byte_source.h"
 #include "check.h"
+#include "json_schema/spelling/simple_pattern.h"
 #include "pattern/parser.h"
-#include "schema/plain_pattern.h"
 
 namespace cfgmask::testing {
 namespace {
@@ -103,8 +103,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (char32_t c : pattern) {
     if (c < 0xD800 || c > 0xDFFF) cfgmask::append_utf8(c, text);
   }
-  using Syntax = cfgmask::PlainPattern::Syntax;
+  using Syntax = cfgmask::SimplePattern::Syntax;
   for (const Syntax syntax : {Syntax::kEcma, Syntax::kPython, Syntax::kPythonDotAll})
-    cfgmask::PlainPattern::parse(text, choices.below(200), syntax);
+    cfgmask::SimplePattern::parse(text, choices.below(200), syntax);
   return 0;
 }

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "schema/json_document.h"
-#include "schema/keywords.h"
-#include "schema/plain_reader.h"
-#include "schema/plain_rules.h"
+#include "json_schema/document/json_document.h"
+#include "json_schema/keywords/keywords.h"
+#include "json_schema/keywords/schema_reader.h"
+#include "json_schema/rules/hand_over.h"
 
 namespace cfgmask::testing {
 
@@ -197,16 +197,16 @@ std::shared_ptr<const Vocabulary> json_vocabulary(ByteSource& source) {
 
 std::string random_schema(ByteSource& source) { return SchemaMaker(source).root(); }
 
-std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limits& limits) {
+std::optional<SchemaWithLayout> schema_parts(std::string_view schema, const Limits& limits) {
   const std::vector<std::string> keywords(kKeywordNames.begin() + 1, kKeywordNames.end());
   // Half of all schemas: those of an even number of bytes.
   const bool has_any_order = schema.size() % 2 == 0;
-  const PlainReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
-                           false, PlainReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, {}, nullptr,
-                           has_any_order);
+  const SchemaReader reader(keywords, std::make_shared<KnownStrings>(std::vector<KnownStrings::Format>(), 0), "$id",
+                            false, SchemaReader::Exclusive::kEither, NumberStyle::Spelling::kPlain, {}, nullptr,
+                            has_any_order);
   auto document = JsonDocument::parse(schema, limits.max_nesting);
   if (!document || document->kind(document->root()) != JsonDocument::Kind::kObject) return std::nullopt;
-  const auto same = [](const std::string&, const PlainReader& around) { return &around; };
+  const auto same = [](const std::string&, const SchemaReader& around) { return &around; };
   const auto letters = [](const std::string& name) {
     using Ranges = CharacterProperties::Ranges;
     return name == "L" ? std::optional(Ranges{{'a', 'b'}, {0xE0, 0xF6}, {0x3041, 0x3096}}) : std::nullopt;
@@ -219,13 +219,13 @@ std::optional<PlainSchemaParts> schema_parts(std::string_view schema, const Limi
   RegexData blanks;
   static constexpr CodePointRange kBlanks[] = {{'\n', '\n'}, {' ', ' '}};
   blanks.repetition(blanks.ranges(RegexData::Kind::kCharClass, kBlanks), 1, 2);
-  PlainLayout layout;
+  ValueLayout layout;
   layout.numbers = {kUnbounded, NumberStyle::Spelling::kPlain};
   layout.ignored = std::make_shared<const PortableRegex>(std::move(blanks));
   layout.ignored_name = "blanks";
   layout.ignore_once = true;
   layout.has_any_order = has_any_order;
-  return PlainSchemaParts{std::move(found), std::make_shared<const PlainLayout>(std::move(layout))};
+  return SchemaWithLayout{std::move(found), std::make_shared<const ValueLayout>(std::move(layout))};
 }
 
 std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, VocabularyStores& stores,
@@ -233,7 +233,7 @@ std::shared_ptr<CompiledGrammar> schema_grammar(std::string_view schema, Vocabul
   auto parts = schema_parts(schema, limits);
   if (!parts) return nullptr;
   GrammarBuilder builder(stores, limits);
-  const auto [start, scope] = hand_over(std::make_shared<const PlainSchemaParts>(*std::move(parts)), builder);
+  const auto [start, scope] = hand_over(std::make_shared<const SchemaWithLayout>(*std::move(parts)), builder);
   return builder.build(start, scope, false, false, false);
 }
 

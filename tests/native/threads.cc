@@ -23,8 +23,8 @@
 #include "matcher_checks.h"
 #include "random_schema.h"
 #include "util/chunked_vector.h"
-#include "util/published.h"
 #include "util/readers.h"
+#include "util/seqlock.h"
 #include "util/workers.h"
 #include "vocab/vocabulary.h"
 
@@ -169,8 +169,8 @@ struct Triple {
 };
 
 // Two threads write a value that two others read: each comes as it was written.
-void check_published() {
-  Published<Triple> value;
+void check_seqlock() {
+  SeqLock<Triple> value;
   CHECK(!value.read());
   std::atomic<bool> is_over = false;
   std::vector<std::thread> readers;
@@ -259,7 +259,7 @@ void walk_generations(VocabularyStores& stores, uint32_t shard) {
 }
 
 void run() {
-  check_published();
+  check_seqlock();
   check_later();
   check_readers();
   check_lasting_directory();

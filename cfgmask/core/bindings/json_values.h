@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "schema/json_document.h"
+#include "json_schema/document/json_document.h"
 #include "util/hash_table.h"
 #include "util/pause.h"
 

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "bindings/schema_rules.h"
+#include "json_schema/document/decimal.h"
+#include "json_schema/spelling/number_set.h"
 #include "regex/regex.h"
 #include "regex/regex_as_data.h"
-#include "schema/decimal.h"
-#include "schema/number_set.h"
 #include "util/limits.h"
 
 namespace cfgmask {

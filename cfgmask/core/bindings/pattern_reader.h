@@ -26,11 +26,11 @@
 #include "bindings/long_call.h"
 #include "bindings/regex_trees.h"
 #include "bindings/tree_maker.h"
+#include "json_schema/spelling/pattern_nodes.h"
 #include "pattern/combiner.h"
 #include "pattern/lazy.h"
 #include "pattern/meaning.h"
 #include "regex/regex.h"
-#include "schema/pattern_nodes.h"
 
 namespace cfgmask {
 

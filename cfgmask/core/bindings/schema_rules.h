@@ -15,8 +15,8 @@
 
 #include "bindings/long_call.h"
 #include "bindings/regex_trees.h"
+#include "json_schema/rules/rule_expansion.h"
 #include "regex/regex_as_data.h"
-#include "schema/rule_expansion.h"
 
 namespace cfgmask {
 
@@ -102,8 +102,8 @@ inline nb::object regex_as_tree(const nb::object& tree, uint64_t max_nesting) {
   return TreesOfData(found.data()).tree(number);
 }
 
-// See PlainSchema.rules in cfgmask/_core.pyi.
-inline nb::tuple schema_rules(std::shared_ptr<PlainSchemaParts> schema, std::shared_ptr<SchemaForm> form,
+// See SchemaIR.rules in cfgmask/_core.pyi.
+inline nb::tuple schema_rules(std::shared_ptr<SchemaWithLayout> schema, std::shared_ptr<SchemaForm> form,
                               uint32_t n_tokens, const Limits& limits, uint64_t max_nonterminals) {
   LongCall call(nullptr, LongCall::Gil::kHeld);
   const RuleExpansion made = expand(std::move(schema), std::move(form), n_tokens, limits, max_nonterminals);

@@ -73,7 +73,8 @@ bool Parser::alike(ItemSetId a, ItemSetId b, uint32_t depth) const {
 // Whether its members are all that counts.
 bool Parser::is_plain(ContinuationId id) const {
   const Continuation& continuation = continuations_[id.value];
-  return continuation.seen == SeenValues::none() && continuation.deadline == kUnbounded && continuation.ends_with == id;
+  return continuation.seen == DistinctRegister::none() && continuation.deadline == kUnbounded &&
+         continuation.ends_with == id;
 }
 
 }  // namespace cfgmask

@@ -17,7 +17,7 @@ constexpr uint64_t kLooksPerStep = 100;
 
 }  // namespace
 
-uint32_t Closings::of(uint32_t nonterminal, SeenId seen) {
+uint32_t Closings::of(uint32_t nonterminal, RegisterId seen) {
   const Node root = called(nonterminal, seen);
   if (const auto known = known_.find(root); known != known_.end()) return known->second;
   order_.clear();
@@ -32,8 +32,8 @@ uint32_t Closings::of(uint32_t nonterminal, SeenId seen) {
   return known_.at(root);
 }
 
-Closings::Node Closings::called(uint32_t nonterminal, SeenId seen) const {
-  return node(nonterminal, grammar_.nonterminals[nonterminal].restores_set() ? SeenValues::none() : seen);
+Closings::Node Closings::called(uint32_t nonterminal, RegisterId seen) const {
+  return node(nonterminal, grammar_.nonterminals[nonterminal].restores_set() ? DistinctRegister::none() : seen);
 }
 
 void Closings::look_at(Node nonterminal) {
@@ -107,7 +107,7 @@ void Closings::solve() {
   }
 }
 
-Closings::Bounds Closings::sum(const Alternative& alternative, SeenId seen, uint32_t max_tokens) {
+Closings::Bounds Closings::sum(const Alternative& alternative, RegisterId seen, uint32_t max_tokens) {
   if (++n_looks_ / kLooksPerStep > max_search_steps_) throw LimitExceeded("max_search_steps", max_search_steps_);
   Pause::tick();
   Bounds sum{0, 0};
@@ -120,7 +120,7 @@ Closings::Bounds Closings::sum(const Alternative& alternative, SeenId seen, uint
   return sum;
 }
 
-Closings::Bounds Closings::bounds(Symbol symbol, SeenId seen) {
+Closings::Bounds Closings::bounds(Symbol symbol, RegisterId seen) {
   switch (symbol.kind()) {
     case SymbolKind::kTerminal: {
       const auto known = terminals_.find(node_of_terminal(symbol.index(), seen));
@@ -153,11 +153,11 @@ Closings::Bounds Closings::bounds(Symbol symbol, SeenId seen) {
   return {};
 }
 
-Closings::Node Closings::node_of_terminal(uint32_t index, SeenId seen) const {
-  return node(index, grammar_.terminals[index].distinct ? seen : SeenValues::none());
+Closings::Node Closings::node_of_terminal(uint32_t index, RegisterId seen) const {
+  return node(index, grammar_.terminals[index].distinct ? seen : DistinctRegister::none());
 }
 
-uint32_t Closings::of_terminal(uint32_t index, SeenId seen) {
+uint32_t Closings::of_terminal(uint32_t index, RegisterId seen) {
   const Node at = node_of_terminal(index, seen);
   if (const auto known = terminals_.find(at); known != terminals_.end()) return known->second;
   if (grammar_.terminals[index].is_deferred) grammar_.deferred->define_terminal(index, grammar_, regexes_);
@@ -165,7 +165,7 @@ uint32_t Closings::of_terminal(uint32_t index, SeenId seen) {
   uint32_t tokens = 0;
   if (!terminal.nullable) {
     RegexId regex = terminal.regex;
-    if (seen_in(at) != SeenValues::none()) regex = seen_->addable(regex, seen, terminal.step);
+    if (seen_in(at) != DistinctRegister::none()) regex = distinct_register_->addable(regex, seen, terminal.step);
     tokens = regex == RegexStore::nothing() ? kUnbounded : counts_.needed(regex);
   }
   terminals_.emplace(at, tokens);

@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "earley/distinct_register.h"
 #include "earley/grammar.h"
-#include "earley/seen_values.h"
 #include "lexer/token_counts.h"
 #include "regex/regex.h"
 
@@ -25,14 +25,19 @@ namespace cfgmask {
 class Closings {
  public:
   // seen  null where no set is ever asked for
-  Closings(Grammar& grammar, RegexStore& regexes, TokenCounts& counts, SeenValues* seen, uint64_t max_search_steps)
-      : grammar_(grammar), regexes_(regexes), counts_(counts), seen_(seen), max_search_steps_(max_search_steps) {}
+  Closings(Grammar& grammar, RegexStore& regexes, TokenCounts& counts, DistinctRegister* seen,
+           uint64_t max_search_steps)
+      : grammar_(grammar),
+        regexes_(regexes),
+        counts_(counts),
+        distinct_register_(seen),
+        max_search_steps_(max_search_steps) {}
 
   // kUnbounded where limits of rules inside leave none. Makes rules; throws what that does, and LimitExceeded
   // (max_search_steps) where a hostile part takes too many rounds.
-  uint32_t of(uint32_t nonterminal, SeenId seen);
+  uint32_t of(uint32_t nonterminal, RegisterId seen);
   // Of a terminal where this set is open.
-  uint32_t of_terminal(uint32_t index, SeenId seen);
+  uint32_t of_terminal(uint32_t index, RegisterId seen);
 
   size_t bytes() const { return (known_.size() + terminals_.size()) * 4 * sizeof(uint64_t); }
 
@@ -45,24 +50,24 @@ class Closings {
   // A nonterminal or terminal, and whether the set of the question is open there: nonterminals that open or hide sets
   // are the same whatever was open.
   using Node = uint64_t;
-  static Node node(uint32_t index, SeenId seen) { return (uint64_t{seen.value} << 32) | index; }
+  static Node node(uint32_t index, RegisterId seen) { return (uint64_t{seen.value} << 32) | index; }
   static uint32_t index_of(Node node) { return static_cast<uint32_t>(node); }
-  static SeenId seen_in(Node node) { return SeenId(static_cast<uint32_t>(node >> 32)); }
-  Node called(uint32_t nonterminal, SeenId seen) const;
+  static RegisterId seen_in(Node node) { return RegisterId(static_cast<uint32_t>(node >> 32)); }
+  Node called(uint32_t nonterminal, RegisterId seen) const;
 
   void look_at(Node nonterminal);
   void look_further(Node from);
   const Alternative& likeliest(Node nonterminal);
   void solve();
-  Bounds bounds(Symbol symbol, SeenId seen);
-  Bounds sum(const Alternative& alternative, SeenId seen, uint32_t max_tokens);
-  Node node_of_terminal(uint32_t index, SeenId seen) const;
+  Bounds bounds(Symbol symbol, RegisterId seen);
+  Bounds sum(const Alternative& alternative, RegisterId seen, uint32_t max_tokens);
+  Node node_of_terminal(uint32_t index, RegisterId seen) const;
   size_t n_not_made(const Alternative& alternative) const;
 
   Grammar& grammar_;
   RegexStore& regexes_;
   TokenCounts& counts_;
-  SeenValues* seen_;
+  DistinctRegister* distinct_register_;
   uint64_t max_search_steps_;
   std::unordered_map<Node, uint32_t> known_;  // nonterminals
   std::unordered_map<Node, uint32_t> terminals_;

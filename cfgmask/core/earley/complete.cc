@@ -69,9 +69,9 @@ void Parser::complete(ContinuationId continuation, Kernel& kernel) {
 // A member of a continuation that has ended; nullopt if that was a value which must not come there.
 std::optional<Item> Parser::go_on(uint64_t member, const Continuation& ended) {
   Item item = Item::unpack(member);
-  SeenId seen = ended.seen;
+  RegisterId seen = ended.seen;
   if (ended.kind == ContinuationKind::kRestores) {
-    const auto with_value = seen_.add_ended(continuations_[item.continuation.value].seen, ended.seen);
+    const auto with_value = distinct_register_.add_ended(continuations_[item.continuation.value].seen, ended.seen);
     if (!with_value) return std::nullopt;
     seen = *with_value;
   }
@@ -93,7 +93,7 @@ bool Parser::may_end(ContinuationId continuation) {
       const Item item = Item::unpack(word);
       if (ended.kind != ContinuationKind::kRestores) {
         if (rests_[item.rest.value].nullable) todo.push_back(with_seen(item.continuation, ended.seen));
-      } else if (seen_.admits(continuations_[item.continuation.value].seen, ended.seen)) {
+      } else if (distinct_register_.admits(continuations_[item.continuation.value].seen, ended.seen)) {
         return true;
       }
     }
@@ -102,7 +102,7 @@ bool Parser::may_end(ContinuationId continuation) {
 }
 
 bool Parser::is_sifted(const Continuation& continuation) const {
-  return continuation.kind != ContinuationKind::kRestores && continuation.seen == SeenValues::none();
+  return continuation.kind != ContinuationKind::kRestores && continuation.seen == DistinctRegister::none();
 }
 
 // Finds `enough` of the members. Continuations from `oldest` on are not looked into: what they lead to may lead back.

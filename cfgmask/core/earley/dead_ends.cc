@@ -28,19 +28,20 @@ bool is_passed_by(const Terminal& terminal) {
 void Parser::drop_dead_ends(Closing& closing) {
   const auto leads_nowhere = [&](const Item& item) {
     if (!may_go_on(item, IfNew::kSome)) return true;
-    closing.is_vague = closing.is_vague ||
-                       (seen_.is_vague(continuations_[item.continuation.value].seen) && !may_go_on(item, IfNew::kAny));
+    closing.is_overapproximate = closing.is_overapproximate ||
+                                 (distinct_register_.is_overapproximate(continuations_[item.continuation.value].seen) &&
+                                  !may_go_on(item, IfNew::kAny));
     return false;
   };
   std::erase_if(closing.token_edges, [&](const ItemSet::TokenEdge& edge) {
-    return continuations_[edge.item.continuation.value].seen != SeenValues::none() && leads_nowhere(edge.item);
+    return continuations_[edge.item.continuation.value].seen != DistinctRegister::none() && leads_nowhere(edge.item);
   });
   std::erase_if(closing.edges, [&](const OpenEdge& open) {
     const Item& item = open.edge.item;
-    const SeenId seen = continuations_[item.continuation.value].seen;
+    const RegisterId seen = continuations_[item.continuation.value].seen;
     const Terminal& terminal = grammar_.terminals[open.edge.source];
-    if (seen == SeenValues::none() || terminal.distinct || terminal.choice != kNoChoice) return false;
-    if (terminal.step.place != 0) return !seen_.may_pass(seen, terminal.step);
+    if (seen == DistinctRegister::none() || terminal.distinct || terminal.choice != kNoChoice) return false;
+    if (terminal.step.place != 0) return !distinct_register_.may_pass(seen, terminal.step);
     if (terminal.closes_set && !may_close(item.continuation)) return true;
     return leads_nowhere(item);
   });
@@ -48,13 +49,13 @@ void Parser::drop_dead_ends(Closing& closing) {
 
 // Whether the set that is open where items have this continuation may be closed.
 bool Parser::may_close(ContinuationId continuation) {
-  const SeenId seen = continuations_[continuation.value].seen;
-  return seen_.may_close(seen) && (!seen_.is_value(seen) || may_end(continuation));
+  const RegisterId seen = continuations_[continuation.value].seen;
+  return distinct_register_.may_close(seen) && (!distinct_register_.is_value(seen) || may_end(continuation));
 }
 
 // Whether something may come behind the item's first symbol, past plain terminals; the end of the set may.
 bool Parser::may_go_on(const Item& item, IfNew values) {
-  const SeenId seen = continuations_[item.continuation.value].seen;
+  const RegisterId seen = continuations_[item.continuation.value].seen;
   std::vector<Item> todo{{rests_[item.rest.value].tail, item.continuation}};
   std::unordered_set<uint32_t> known;
   while (!todo.empty()) {
@@ -73,7 +74,7 @@ bool Parser::may_go_on(const Item& item, IfNew values) {
 
 // Whether something may come in what is left of an alternative, past plain terminals; or whether those may be all of
 // it. Remembered: the item sets of objects in each other ask the same of their members again and again.
-Parser::Ahead Parser::ahead(RestId rest, SeenId seen, IfNew values) {
+Parser::Ahead Parser::ahead(RestId rest, RegisterId seen, IfNew values) {
   HashTable& known = ahead_[static_cast<size_t>(values)];
   const uint64_t key = (uint64_t{rest.value} << 32) | seen.value;
   if (const auto found = known.find(key)) return static_cast<Ahead>(*found);
@@ -83,10 +84,10 @@ Parser::Ahead Parser::ahead(RestId rest, SeenId seen, IfNew values) {
 }
 
 // A search with a stack of its own: each nonterminal is looked into once for each register, whoever calls it.
-Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
+Parser::Ahead Parser::find_ahead(RestId rest, RegisterId seen, IfNew values) {
   struct Place {
     RestId rest;
-    SeenId seen;
+    RegisterId seen;
     size_t call;
   };
   struct Call {
@@ -95,7 +96,7 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
     std::vector<Place> behind;
   };
   std::vector<Call> calls(1);  // the first is of what is left
-  std::map<std::pair<uint32_t, SeenId>, size_t> known;
+  std::map<std::pair<uint32_t, RegisterId>, size_t> known;
   std::vector<Place> todo{{rest, seen, 0}};
   while (!todo.empty()) {
     const Place at = todo.back();
@@ -126,10 +127,10 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
       continue;
     }
     const auto& opens = instances_.nonterminal(head.index()).opens_set;
-    if (opens && !seen_.may_open(*opens, at.seen)) continue;
-    if (opens && !SeenValues::is_part(grammar_.set_bounds[*opens])) return Ahead::kSomething;
-    if (instances_.nonterminal(head.index()).hides_set && at.seen != SeenValues::none()) return Ahead::kSomething;
-    const SeenId within = opens ? seen_.open(*opens, at.seen) : at.seen;
+    if (opens && !distinct_register_.may_open(*opens, at.seen)) continue;
+    if (opens && !DistinctRegister::is_part(grammar_.set_bounds[*opens])) return Ahead::kSomething;
+    if (instances_.nonterminal(head.index()).hides_set && at.seen != DistinctRegister::none()) return Ahead::kSomething;
+    const RegisterId within = opens ? distinct_register_.open(*opens, at.seen) : at.seen;
     const auto [call, is_new] = known.try_emplace({head.index(), within}, calls.size());
     if (is_new) {
       calls.emplace_back().is_part = opens.has_value();
@@ -142,16 +143,17 @@ Parser::Ahead Parser::find_ahead(RestId rest, SeenId seen, IfNew values) {
   return calls[0].may_be_plain ? Ahead::kOnlyPlain : Ahead::kNothing;
 }
 
-bool Parser::may_come(const Terminal& terminal, SeenId seen, IfNew values) {
+bool Parser::may_come(const Terminal& terminal, RegisterId seen, IfNew values) {
   if (terminal.key_role == KeyRole::kKey && !terminal.distinct) return true;
   if (values == IfNew::kAny) {
     if (terminal.distinct && terminal.choice == kNoChoice)
-      return seen_.is_addable_beside_new(terminal.regex, seen, terminal.step);
-    if (terminal.step.place != 0 && seen_.is_vague(seen)) return false;
+      return distinct_register_.is_addable_beside_new(terminal.regex, seen, terminal.step);
+    if (terminal.step.place != 0 && distinct_register_.is_overapproximate(seen)) return false;
   }
-  if (terminal.distinct) return seen_.addable(terminal.regex, seen, terminal.step) != RegexStore::nothing();
-  if (terminal.step.place != 0) return seen_.may_pass(seen, terminal.step);
-  return !terminal.closes_set || (seen_.may_close(seen) && seen_.may_be_over(seen));
+  if (terminal.distinct)
+    return distinct_register_.addable(terminal.regex, seen, terminal.step) != RegexStore::nothing();
+  if (terminal.step.place != 0) return distinct_register_.may_pass(seen, terminal.step);
+  return !terminal.closes_set || (distinct_register_.may_close(seen) && distinct_register_.may_be_over(seen));
 }
 
 }  // namespace cfgmask

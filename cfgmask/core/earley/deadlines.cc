@@ -133,7 +133,7 @@ uint32_t Parser::drop_late(std::vector<uint64_t>& kernel, uint32_t clock) const 
   return is_timed ? clock : 0;
 }
 
-uint64_t Parser::closing_tokens(Symbol symbol, SeenId seen) {
+uint64_t Parser::closing_tokens(Symbol symbol, RegisterId seen) {
   switch (symbol.kind()) {
     case SymbolKind::kTerminal:
       return closings_.of_terminal(symbol.index(), seen);
@@ -141,7 +141,7 @@ uint64_t Parser::closing_tokens(Symbol symbol, SeenId seen) {
       return grammar_.token_sets[symbol.index()].is_indent() ? 0 : 1;
     case SymbolKind::kNonterminal:
     case SymbolKind::kCall: {
-      const bool is_open = seen != SeenValues::none() || grammar_.deferred != nullptr;
+      const bool is_open = seen != DistinctRegister::none() || grammar_.deferred != nullptr;
       if (is_open && !instances_.nonterminal(symbol.index()).conditional) return closings_.of(symbol.index(), seen);
       return instances_.closing_tokens(symbol.index());
     }
@@ -153,7 +153,7 @@ uint64_t Parser::closing_tokens(Symbol symbol, SeenId seen) {
   return kUnbounded;
 }
 
-uint64_t Parser::closing_tokens(RestId rest, SeenId seen) {
+uint64_t Parser::closing_tokens(RestId rest, RegisterId seen) {
   uint64_t tokens = 0;
   for (; rest != kNil; rest = rests_[rest.value].tail)
     tokens = saturated(tokens + closing_tokens(rests_[rest.value].head, seen));
@@ -250,7 +250,7 @@ bool Parser::leads_to_limit(ContinuationId from) {
 bool Parser::fits(const Item& item, uint64_t tokens, uint32_t clock) {
   const int64_t last = latest(item.continuation);
   if (last == kAlways) return true;
-  const SeenId seen = continuations_[item.continuation.value].seen;
+  const RegisterId seen = continuations_[item.continuation.value].seen;
   tokens = saturated(tokens + closing_tokens(rests_[item.rest.value].tail, seen));
   return tokens != kUnbounded && static_cast<int64_t>(clock + tokens) <= last;
 }

@@ -36,7 +36,7 @@ struct DeferredAdditions {
   bool has_choices;
   // Whether states may stand for several alternatives at once: a text meets few of them, but all together they may be
   // exponentially many.
-  bool has_forks;
+  bool has_unions;
 };
 
 // A part of a grammar: what one schema says. None of its nonterminals is left-recursive.
@@ -76,7 +76,7 @@ class DeferredRules {
   void set_account(Account rules) { rules_ = rules; }
   // Before any rule is made; see DeferredAdditions.
   void set_key_roles(bool has_key_roles) { has_key_roles_ = has_key_roles; }
-  // All rules are made, for those who look at them: without key roles, choices and forks. Before any is.
+  // All rules are made, for those who look at them: without key roles, choices and unions. Before any is.
   void spell_out() { is_spelled_out_ = true; }
   // Whether some terminal may have a key role.
   bool has_keys() const;

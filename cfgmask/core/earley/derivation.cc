@@ -9,7 +9,7 @@ namespace cfgmask {
 void Derivation::begin(const Parser& parser, Chart& chart) {
   chart.nodes.push_back({parser.unskipped_start_, 0, {}});
   if (parser.start_ != parser.unskipped_start_)
-    chart.nodes.push_back({parser.start_, 0, {{0, Lexer::no_slots(), SeenValues::no_text()}}});
+    chart.nodes.push_back({parser.start_, 0, {{0, Lexer::no_slots(), DistinctRegister::no_text()}}});
 }
 
 void Derivation::run(uint32_t node, Item item) {
@@ -79,7 +79,7 @@ void Derivation::predecessors(const Item& item, size_t depth, const Parser::Trac
       const Item caller = Item::unpack(call.caller);
       if (!restores && seen_of(caller) != seen_of(item)) continue;
       const ContinuationId kept =
-          restores ? caller.continuation : parser_.with_seen(caller.continuation, SeenValues::none());
+          restores ? caller.continuation : parser_.with_seen(caller.continuation, DistinctRegister::none());
       const uint64_t member = Item{call.tail, kept}.packed();
       if (call.is_tail_call || !waits(item.continuation, member)) {
         add(call.caller, depth);
@@ -90,7 +90,7 @@ void Derivation::predecessors(const Item& item, size_t depth, const Parser::Trac
   }
 }
 
-SeenId Derivation::seen_of(const Item& item) const { return parser_.continuations_[item.continuation.value].seen; }
+RegisterId Derivation::seen_of(const Item& item) const { return parser_.continuations_[item.continuation.value].seen; }
 
 bool Derivation::is_alternative(RestId rest, uint32_t nonterminal) const {
   const auto& alternatives = *parser_.alternatives_[nonterminal];  // it was asked for when something called it

@@ -87,7 +87,7 @@ class Derivation {
   bool unskip(const Chart::Lexeme& lexeme);
   void predecessors(const Item& item, size_t depth, const Parser::Trace& closure, std::vector<Step>& steps) const;
   bool is_alternative(RestId rest, uint32_t nonterminal) const;
-  SeenId seen_of(const Item& item) const;
+  RegisterId seen_of(const Item& item) const;
   bool waits(ContinuationId continuation, uint64_t caller) const;
   bool suits(const Item& item, size_t depth) const;
   void leave(size_t depth);

@@ -16,7 +16,7 @@ Marks::Marks(Parser& parser, const Grammar& grammar) : parser_(parser), grammar_
 Marks::Place Marks::start() {
   Place first{parser_.unskipped_start_, 0, 0, {{kNothing, {}, {}}}};
   if (parser_.start_ == parser_.unskipped_start_) return first;
-  const Lexeme nothing{&first, Lexer::no_slots(), SeenValues::no_text()};
+  const Lexeme nothing{&first, Lexer::no_slots(), DistinctRegister::no_text()};
   return lead({&nothing, 1}, parser_.start_, 0);
 }
 
@@ -153,8 +153,8 @@ std::vector<Marks::Link> Marks::find_links(ItemSetId items) {
       for (const ContinuationId into : expansions[call.nonterminal]) {
         const Parser::Continuation& awaiting = parser_.continuations_[into.value];
         if (awaiting.deadline != call.deadline) continue;
-        const SeenId around = parser_.continuations_[caller.continuation.value].seen;
-        if (callee.opens_set || (callee.hides_set && around != SeenValues::none())) {
+        const RegisterId around = parser_.continuations_[caller.continuation.value].seen;
+        if (callee.opens_set || (callee.hides_set && around != DistinctRegister::none())) {
           const uint64_t member = Item{call.tail, caller.continuation}.packed();
           if (!std::binary_search(awaiting.members.begin(), awaiting.members.end(), member)) continue;
         } else if (awaiting.seen != around) {

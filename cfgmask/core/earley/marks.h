@@ -116,7 +116,7 @@ class Marks {
   };
 
   bool is_captured(ContinuationId continuation) const;
-  ContinuationId base(ContinuationId continuation) { return parser_.with_seen(continuation, SeenValues::none()); }
+  ContinuationId base(ContinuationId continuation) { return parser_.with_seen(continuation, DistinctRegister::none()); }
   // The innermost captured rules around items with this continuation; the root for none.
   const std::vector<ContinuationId>& innermost(ContinuationId continuation);
   bool is_inside(ContinuationId continuation, ContinuationId frame);

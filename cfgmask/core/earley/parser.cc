@@ -32,15 +32,15 @@ Parser::Parser(Grammar& grammar, RegexStore& regexes, Lexer& lexer, TokenCounts&
       regexes_(regexes),
       lexer_(lexer),
       counts_(counts),
-      closings_(grammar, regexes, counts, &seen_, limits.max_search_steps),
+      closings_(grammar, regexes, counts, &distinct_register_, limits.max_search_steps),
       max_items_(limits.max_items),
       item_set_account_{"max_item_sets", limits.max_item_sets},
-      seen_(regexes, grammar.set_bounds, limits.max_item_sets),
+      distinct_register_(regexes, grammar.set_bounds, limits.max_item_sets),
       instances_(grammar, counts, limits),
       callers_(grammar.nonterminals.size()) {
   rests_.push_back(Rest{});
   // The root: nothing awaits the start symbol.
-  continuations_.push_back({ContinuationKind::kLoop, SeenValues::none(), kUnmarked, kUnbounded, {}, kRoot, {}});
+  continuations_.push_back({ContinuationKind::kLoop, DistinctRegister::none(), kUnmarked, kUnbounded, {}, kRoot, {}});
   continuation_ids_.intern({});
   Kernel& kernel = new_kernel();
   insert({rest(grammar.start, kNil), kRoot}, kernel);
@@ -66,8 +66,8 @@ size_t Parser::bytes() const {
   return rests_.bytes() + rest_ids_.bytes() + repeat_ids_.bytes() + continuation_ids_.bytes() * 2 +
          continuations_.bytes() + outside_callers_.bytes() + kernel_ids_.bytes() + sets_.bytes() +
          n_items_ * sizeof(ItemSet::Edge) + chosen_.bytes() + after_keys_.bytes() + scans_.bytes() + indented_.bytes() +
-         ahead_[0].bytes() + ahead_[1].bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() + seen_.bytes() +
-         instances_.bytes() + closings_.bytes() + alternatives_.bytes() +
+         ahead_[0].bytes() + ahead_[1].bytes() + tracked_scan_ids_.bytes() + tracked_scans_.bytes() +
+         distinct_register_.bytes() + instances_.bytes() + closings_.bytes() + alternatives_.bytes() +
          (grammar_.deferred == nullptr ? 0 : grammar_.deferred->bytes());
 }
 
@@ -194,16 +194,16 @@ Item Parser::after(const ItemSet::Edge& edge, uint32_t number, TextId text) {
       choice == kNoChoice ? rests_[edge.item.rest.value].tail : rest_after(grammar_.choices[choice], number);
   Item after{tail, edge.item.continuation};
   const Terminal& terminal = grammar_.terminals[edge.source];
-  const SeenId seen = continuations_[after.continuation.value].seen;
-  if (seen == SeenValues::none()) return after;
-  SeenId now = seen;
+  const RegisterId seen = continuations_[after.continuation.value].seen;
+  if (seen == DistinctRegister::none()) return after;
+  RegisterId now = seen;
   if (choice != kNoChoice) {
     const Choice& keys = grammar_.choices[choice];
-    if (terminal.distinct) now = seen_.add_key(seen, keys.list, keys.are_strings, number);
+    if (terminal.distinct) now = distinct_register_.add_key(seen, keys.list, keys.are_strings, number);
   } else if (!terminal.distinct) {
-    if (terminal.step.place != 0) now = seen_.pass(seen, terminal.step);
-  } else if (text != SeenValues::no_text()) {
-    now = seen_.add(seen, text, terminal.step);
+    if (terminal.step.place != 0) now = distinct_register_.pass(seen, terminal.step);
+  } else if (text != DistinctRegister::no_text()) {
+    now = distinct_register_.add(seen, text, terminal.step);
   }
   if (now != seen) after.continuation = with_seen(after.continuation, now);
   return after;
@@ -270,7 +270,7 @@ void Parser::add_scalars(ItemSetId set, ScalarSet& out) const {
   while (!open.empty()) {
     const Continuation& here = continuations_[open.back().value];
     open.pop_back();
-    if (registers.insert(here.seen.value).second) seen_.add_scalars(here.seen, out);
+    if (registers.insert(here.seen.value).second) distinct_register_.add_scalars(here.seen, out);
     for (const uint64_t item : here.members) see(item);
   }
 }
@@ -290,7 +290,7 @@ ItemSetId Parser::scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t 
 }
 
 ItemSetId Parser::known_scan(ItemSetId from, SlotSetId matched, TextId text, uint32_t clock) {
-  if (text != SeenValues::no_text() || clock != 0) {
+  if (text != DistinctRegister::no_text() || clock != 0) {
     const uint32_t words[] = {from.value, matched.value, text.value, clock};
     if (auto known = tracked_scan_ids_.find(words)) return tracked_scans_[*known];
     const ItemSetId to = compute_scan(from, matched, text, clock);
@@ -386,7 +386,7 @@ void Parser::Closing::clear() {
   empty(terminals);
   tracks = false;
   excludes = false;
-  is_vague = false;
+  is_overapproximate = false;
   seen.clear();
   n_items = 0;
   waiting.clear();
@@ -442,7 +442,7 @@ ItemSet Parser::close(std::span<const uint64_t> kernel, uint32_t clock, Trace* t
   set.accepts = FixedArray<Item>(closing.accepts);
   set.tracks = closing.tracks;
   set.excludes = closing.excludes;
-  set.is_vague = closing.is_vague;
+  set.is_overapproximate = closing.is_overapproximate;
   set.clock = clock;
   set.has_deadlines = closing.has_deadlines;
   set.is_timed = std::any_of(kernel.begin(), kernel.end(),
@@ -491,17 +491,17 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
   closing.has_deadlines = closing.has_deadlines || (takes && deadline != kUnbounded);
   switch (here.head.kind()) {
     case SymbolKind::kTerminal: {
-      const SeenId seen = continuations_[item.continuation.value].seen;
+      const RegisterId seen = continuations_[item.continuation.value].seen;
       bool tracks = false;
       RegexId regex = terminal(here.head.index()).regex;
       const Terminal& terminal = grammar_.terminals[here.head.index()];
-      if (seen != SeenValues::none() && terminal.distinct) {
+      if (seen != DistinctRegister::none() && terminal.distinct) {
         if (terminal.choice == kNoChoice) {
           tracks = closing.tracks = true;
-          closing.excludes = closing.excludes || seen_.excludes(seen);
-          closing.is_vague = closing.is_vague || seen_.is_vague(seen);
+          closing.excludes = closing.excludes || distinct_register_.excludes(seen);
+          closing.is_overapproximate = closing.is_overapproximate || distinct_register_.is_overapproximate(seen);
         }
-        regex = seen_.addable(regex, seen, terminal.step);
+        regex = distinct_register_.addable(regex, seen, terminal.step);
       }
       if (regex == RegexStore::nothing()) return;
       closing.edges.push_back({regex,
@@ -543,7 +543,7 @@ void Parser::predict_head(RestId at, const Item& item, Closing& closing) {
 }
 
 std::vector<uint64_t>& Parser::callers_of(uint32_t nonterminal, const Callee& callee, Closing& closing) {
-  if (callee.seen != SeenValues::none() || callee.hurry != 0)
+  if (callee.seen != DistinctRegister::none() || callee.hurry != 0)
     return closing.tracked_callers[{nonterminal, callee.seen, callee.hurry}];
   if (callers_.size() <= nonterminal) callers_.resize(nonterminal + 1);
   return callers_[nonterminal];
@@ -553,11 +553,12 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   const ContinuationId continuation = caller.continuation;
   const Nonterminal& callee = instances_.nonterminal(nonterminal);
   const Continuation& awaiting = continuations_[continuation.value];
-  if (callee.opens_set && !seen_.may_open(*callee.opens_set, awaiting.seen)) return;
-  const bool hides = callee.hides_set && awaiting.seen != SeenValues::none();
-  SeenId seen = hides ? SeenValues::none() : awaiting.seen;
-  if (callee.opens_set) seen = seen_.open(*callee.opens_set, awaiting.seen);
-  if (callee.opens_set && seen_.is_value(seen) && seen_.is_vague(awaiting.seen)) closing.is_vague = true;
+  if (callee.opens_set && !distinct_register_.may_open(*callee.opens_set, awaiting.seen)) return;
+  const bool hides = callee.hides_set && awaiting.seen != DistinctRegister::none();
+  RegisterId seen = hides ? DistinctRegister::none() : awaiting.seen;
+  if (callee.opens_set) seen = distinct_register_.open(*callee.opens_set, awaiting.seen);
+  if (callee.opens_set && distinct_register_.is_value(seen) && distinct_register_.is_overapproximate(awaiting.seen))
+    closing.is_overapproximate = true;
   const uint32_t own = callee.max_tokens == kUnbounded ? kUnbounded : closing.clock + callee.max_tokens;
   const Callee key{callee.order, seen, kUnbounded - std::min(awaiting.deadline, own)};
   std::vector<uint64_t>& callers = callers_of(nonterminal, key, closing);
@@ -570,7 +571,8 @@ void Parser::call(uint32_t nonterminal, RestId tail, const Item& caller, Closing
   if (is_tail_call) {
     callers.insert(callers.end(), awaiting.members.begin(), awaiting.members.end());
   } else {
-    const ContinuationId kept = callee.restores_set() ? continuation : with_seen(continuation, SeenValues::none());
+    const ContinuationId kept =
+        callee.restores_set() ? continuation : with_seen(continuation, DistinctRegister::none());
     callers.push_back(Item{tail, kept}.packed());
   }
   if (!first_call) return;
@@ -597,7 +599,7 @@ ContinuationId Parser::intern_continuation(Words key, Make make) {
   Continuation continuation = make();
   const auto id = static_cast<uint32_t>(continuation_ids_.size());
   continuation.ends_with = ContinuationId(id);
-  if (continuation.kind == ContinuationKind::kPlain && continuation.seen == SeenValues::none() &&
+  if (continuation.kind == ContinuationKind::kPlain && continuation.seen == DistinctRegister::none() &&
       continuation.members.size() == 1) {
     const Item only = Item::unpack(continuation.members[0]);
     if (only.rest == kNil) continuation.ends_with = continuations_[only.continuation.value].ends_with;
@@ -624,7 +626,7 @@ ContinuationId Parser::continuation_of(std::vector<uint64_t>& callers, const Cal
   return intern_continuation(key, [&] { return Continuation{kind, as.seen, marked, as.deadline(), callers, {}, {}}; });
 }
 
-ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
+ContinuationId Parser::with_seen(ContinuationId continuation, RegisterId seen) {
   const Continuation& known = continuations_[continuation.value];
   if (known.seen == seen) return continuation;
   const Words words = continuation_ids_.at(continuation.value);
@@ -636,7 +638,7 @@ ContinuationId Parser::with_seen(ContinuationId continuation, SeenId seen) {
 
 // All members of a left-recursive component that are called, from outside or from within.
 void Parser::expand_loop(const Callee& callee, Closing& closing) {
-  const SeenId seen = callee.seen;
+  const RegisterId seen = callee.seen;
   std::vector<uint32_t> outside;
   std::sort(closing.open_members.begin(), closing.open_members.end());
   for (uint32_t nonterminal : closing.open_members) {
@@ -647,7 +649,7 @@ void Parser::expand_loop(const Callee& callee, Closing& closing) {
     outside.insert(outside.end(), items.begin(), items.end());
   }
   const uint32_t identity = outside_callers_.intern(outside).first;
-  auto continuation_for = [&](uint32_t nonterminal, SeenId register_) {
+  auto continuation_for = [&](uint32_t nonterminal, RegisterId register_) {
     const uint32_t key[] = {static_cast<uint32_t>(ContinuationKind::kLoop), register_.value, identity, nonterminal,
                             callee.hurry};
     const uint32_t marked = instances_.nonterminal(nonterminal).mark != nullptr ? nonterminal : kUnmarked;
@@ -665,7 +667,7 @@ void Parser::expand_loop(const Callee& callee, Closing& closing) {
   for (uint32_t nonterminal : closing.open_members) {
     std::vector<uint64_t>& callers = callers_of(nonterminal, callee, closing);
     normalise(callers);
-    for (SeenId each : {seen, SeenValues::none()}) {
+    for (RegisterId each : {seen, DistinctRegister::none()}) {
       closed.push_back(continuation_for(nonterminal, each));
       continuations_[closed.back().value].members = callers;
     }

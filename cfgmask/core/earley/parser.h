@@ -45,9 +45,9 @@
 #include <vector>
 
 #include "earley/closings.h"
+#include "earley/distinct_register.h"
 #include "earley/grammar.h"
 #include "earley/instances.h"
-#include "earley/seen_values.h"
 #include "lexer/lexer.h"
 #include "lexer/token_counts.h"
 #include "util/chunked_vector.h"
@@ -133,9 +133,9 @@ struct ItemSet {
   bool has_limits = false;      // some slot has a limit
   bool leads_to_limit = false;  // something that may come, now or later, has a deadline or a limit
 
-  bool is_vague = false;     // what may come is a superset, see SeenValues::is_vague
-  bool has_choices = false;  // some slot has several numbers
-  uint8_t reach = 0;         // of the scans that led here, see Parser::reached(); kFarReach: further than that
+  bool is_overapproximate = false;  // what may come is a superset, see DistinctRegister::is_overapproximate
+  bool has_choices = false;         // some slot has several numbers
+  uint8_t reach = 0;                // of the scans that led here, see Parser::reached(); kFarReach: further than that
 
   bool accepting() const { return !accepts.empty(); }
   // The slot that the lexer has a number for.
@@ -193,11 +193,11 @@ class Parser {
   // The highest of the temperatures that the innermost rules ask for which these items are inside of, if any.
   std::optional<double> temperature(std::span<const Item> items) const;
 
-  SeenValues& seen_values() { return seen_; }
+  DistinctRegister& distinct_register() { return distinct_register_; }
   // Adds the scalars of all registers that are open in a set. Linear in its rules that are open and in what they hold.
   void add_scalars(ItemSetId set, ScalarSet& out) const;
   // Whether what may come is a superset; see ItemSet. Most grammars open no sets of values.
-  bool is_vague(ItemSetId id) const { return has_sets() && at(id).is_vague; }
+  bool is_overapproximate(ItemSetId id) const { return has_sets() && at(id).is_overapproximate; }
   // Whether something in the grammar must not come twice.
   bool has_sets() const { return !grammar_.set_bounds.empty(); }
   // How many levels scans have looked out of the sets that they began in, those of all scans together;
@@ -211,8 +211,10 @@ class Parser {
 
   size_t n_item_sets() const { return sets_.size(); }
   // What was charged to max_item_sets, by whoever was charged the most.
-  uint64_t n_charged() const { return std::max(item_set_account_.used, seen_.n_charged()); }
-  std::array<Account*, 3> accounts() { return {&item_set_account_, &seen_.account(), &instances_.account()}; }
+  uint64_t n_charged() const { return std::max(item_set_account_.used, distinct_register_.n_charged()); }
+  std::array<Account*, 3> accounts() {
+    return {&item_set_account_, &distinct_register_.account(), &instances_.account()};
+  }
   size_t n_items() const { return n_items_; }
   size_t bytes() const;
 
@@ -220,7 +222,7 @@ class Parser {
   friend class Derivation;
   friend class Marks;
   friend class Remaining;
-  friend class Wanted;
+  friend class PendingBytes;
 
   static constexpr RestId kNil{0U};
   static constexpr ContinuationId kRoot{0U};
@@ -239,7 +241,7 @@ class Parser {
   static constexpr uint32_t kUnmarked = UINT32_MAX;
   struct Continuation {
     ContinuationKind kind = ContinuationKind::kPlain;
-    SeenId seen;                  // the register of the items that have this continuation
+    RegisterId seen;              // the register of the items that have this continuation
     uint32_t marked = kUnmarked;  // the nonterminal that it awaits, if that is marked
     uint32_t deadline =
         kUnbounded;  // no item that has this continuation takes a byte at this time of its clock or later
@@ -276,12 +278,12 @@ class Parser {
   // Nonterminals are expanded apart for each register.
   struct Callee {
     uint32_t order;
-    SeenId seen;
+    RegisterId seen;
     uint32_t hurry;  // kUnbounded - deadline: items call others of an earlier deadline only
     uint32_t deadline() const { return kUnbounded - hurry; }
     friend auto operator<=>(const Callee&, const Callee&) = default;
   };
-  static constexpr Callee kClosed{UINT32_MAX, SeenValues::none(), 0};
+  static constexpr Callee kClosed{UINT32_MAX, DistinctRegister::none(), 0};
   // An edge of the set that is being closed, and what makes it of one slot with others.
   struct OpenEdge {
     RegexId regex;
@@ -304,7 +306,7 @@ class Parser {
     std::vector<Item> accepts;
     bool tracks = false;
     bool excludes = false;
-    bool is_vague = false;
+    bool is_overapproximate = false;
     HashTable seen;
     size_t n_items = 0;
     // Nonterminals with callers that are not expanded yet, a heap: those of the component of lowest order come first.
@@ -313,7 +315,7 @@ class Parser {
     Callee open = kClosed;
     std::vector<uint32_t> open_members;
     // Callers of nonterminals that are called where a set is open, or before a deadline.
-    std::map<std::tuple<uint32_t, SeenId, uint32_t>, std::vector<uint64_t>> tracked_callers;
+    std::map<std::tuple<uint32_t, RegisterId, uint32_t>, std::vector<uint64_t>> tracked_callers;
     uint32_t clock = 0;
     bool has_deadlines = false;
     Trace* trace = nullptr;
@@ -397,7 +399,7 @@ class Parser {
   template <class Make>
   ContinuationId intern_continuation(Words key, Make make);
   // The same continuation with another register.
-  ContinuationId with_seen(ContinuationId continuation, SeenId seen);
+  ContinuationId with_seen(ContinuationId continuation, RegisterId seen);
 
   // earley/dead_ends.cc
   // What has to be so where something may begin after values of which some are a new_text.
@@ -406,15 +408,15 @@ class Parser {
   void drop_dead_ends(Closing& closing);
   bool may_close(ContinuationId continuation);
   bool may_go_on(const Item& item, IfNew values);
-  Ahead ahead(RestId rest, SeenId seen, IfNew values);
-  Ahead find_ahead(RestId rest, SeenId seen, IfNew values);
-  bool may_come(const Terminal& terminal, SeenId seen, IfNew values);
+  Ahead ahead(RestId rest, RegisterId seen, IfNew values);
+  Ahead find_ahead(RestId rest, RegisterId seen, IfNew values);
+  bool may_come(const Terminal& terminal, RegisterId seen, IfNew values);
 
   // earley/deadlines.cc
   uint32_t deadline_of(const Item& item) const { return continuations_[item.continuation.value].deadline; }
   static TokenLimit limit_at(const Terminal& terminal, uint32_t deadline, uint32_t clock);
-  uint64_t closing_tokens(Symbol symbol, SeenId seen);
-  uint64_t closing_tokens(RestId rest, SeenId seen);
+  uint64_t closing_tokens(Symbol symbol, RegisterId seen);
+  uint64_t closing_tokens(RestId rest, RegisterId seen);
   int64_t latest(ContinuationId continuation);
   void find_latest(ContinuationId from);
   bool fits(const Item& item, uint64_t tokens, uint32_t clock);
@@ -435,7 +437,7 @@ class Parser {
   Closings closings_;  // in grammars with limits on the tokens of nonterminals
   uint64_t max_items_;
   Account item_set_account_;
-  SeenValues seen_;
+  DistinctRegister distinct_register_;
   Instances instances_;
   ChunkedVector<std::optional<std::vector<RestId>>> alternatives_;  // per nonterminal, once it was asked for
 

@@ -5,7 +5,7 @@
 
 namespace cfgmask {
 
-GrammarForm::GrammarForm(std::shared_ptr<const PlainSchemaParts> schema) {
+GrammarForm::GrammarForm(std::shared_ptr<const SchemaWithLayout> schema) {
   start(part({std::move(schema), nullptr, {}, false, kNoPlace}), 0, {false, false, false});
 }
 

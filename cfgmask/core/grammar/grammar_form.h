@@ -17,8 +17,8 @@
 
 #include "earley/grammar.h"
 #include "earley/parameter.h"
+#include "json_schema/rules/hand_over.h"
 #include "regex/regex_data.h"
-#include "schema/plain_rules.h"
 
 namespace cfgmask {
 
@@ -106,7 +106,7 @@ class GrammarForm {
     uint32_t body = 0;  // the empty text, unless it is given another one
   };
   struct Part {
-    std::shared_ptr<const PlainSchemaParts> schema;
+    std::shared_ptr<const SchemaWithLayout> schema;
     std::shared_ptr<const SchemaForm> form;
     std::vector<uint32_t> tokens;  // expressions, of the tokens of the form
     bool may_be_empty;
@@ -131,7 +131,7 @@ class GrammarForm {
 
   GrammarForm() { sequence({}); }
   // A schema alone.
-  explicit GrammarForm(std::shared_ptr<const PlainSchemaParts> schema);
+  explicit GrammarForm(std::shared_ptr<const SchemaWithLayout> schema);
 
   // Each returns a number. All throw std::out_of_range for numbers that are none.
   uint32_t scope(bool ignore_once);

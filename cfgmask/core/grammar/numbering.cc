@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "schema/plain_rules.h"
+#include "json_schema/rules/hand_over.h"
 
 namespace cfgmask {
 

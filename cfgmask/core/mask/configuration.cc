@@ -68,7 +68,7 @@ bool Stepper::may_fit(Configuration at) {
   const uint32_t newline = parser_.at(at.items).newline_slot;
   const Words live = lexer_.residuals(at.lexer);
   if (live.size() != 2 || live[0] != newline) return true;
-  const ItemSetId after = parser_.scan(at.items, lexer_.slot_set(newline), SeenValues::no_text(), at.clock);
+  const ItemSetId after = parser_.scan(at.items, lexer_.slot_set(newline), DistinctRegister::no_text(), at.clock);
   return indentation_.may_fit(after, RegexId(live[1]), at.indentation);
 }
 

@@ -65,22 +65,22 @@ class Stepper {
   Configuration at_boundary(Boundary at) {
     const ItemSet& set = parser_.at(at.items);
     const LexerStateId start = set.asks_before || set.asks_lines ? lexer_start(at) : set.start;
-    const TextId text = set.tracks ? SeenValues::empty_text() : SeenValues::no_text();
+    const TextId text = set.tracks ? DistinctRegister::empty_text() : DistinctRegister::no_text();
     return {at.items, start, text, at.around, at.indentation, set.clock};
   }
   // The text of a lexeme after one more byte.
   TextId longer(TextId text, unsigned b) {
-    return text == SeenValues::no_text() ? text : parser_.seen_values().append(text, b);
+    return text == DistinctRegister::no_text() ? text : parser_.distinct_register().append(text, b);
   }
   // The same where that leads to `next`: what it may still be is often nothing whose text counts.
   TextId longer(const Configuration& at, LexerStateId next, unsigned b) {
-    if (at.text == SeenValues::no_text()) return at.text;
+    if (at.text == DistinctRegister::no_text()) return at.text;
     const ItemSet& set = parser_.at(at.items);
     const Words live = lexer_.residuals(next);
     for (size_t i = 0; i < live.size(); i += 2) {
       if (set.slot(live[i]).tracks) return longer(at.text, b);
     }
-    return SeenValues::no_text();
+    return DistinctRegister::no_text();
   }
 
   // lexer: longest, of a grammar without context. The only successor, if there is one. A lexeme that cannot go on is
@@ -115,7 +115,7 @@ class Stepper {
   // does not end; how many. None where its text counts.
   // Cost: linear. Each byte of a string that does not fit as a whole was once asked about with all that follow it.
   size_t go_on(Configuration& at, std::string_view text) {
-    if (at.text != SeenValues::no_text()) return 0;
+    if (at.text != DistinctRegister::no_text()) return 0;
     size_t n = 0;
     size_t most = text.size();  // bytes to skip at once; halved each time that fails, until a quote
     for (; n < text.size(); ++n) {
@@ -211,7 +211,7 @@ class Stepper {
   bool is_up_to_lexer(Configuration at) const { return is_up_to_lexer_but_for_lines(at) && !counts_lines(at); }
   bool is_up_to_lexer_but_for_lines(Configuration at) const {
     return !surroundings_.is_pending(at.around) && !indentation_.has_width(at.indentation) &&
-           at.text == SeenValues::no_text();
+           at.text == DistinctRegister::no_text();
   }
   // The bytes that a newline may go on with or begin with, if its width counts.
   ByteSet line_bytes(Configuration at) const {
@@ -251,7 +251,7 @@ class Stepper {
   bool asks_before() const { return has_befores_; }
   // As long as it goes on:
   bool is_plain(Configuration at) const {
-    return is_inside(at) && !counts_lines(at) && !has_befores_ && at.text == SeenValues::no_text();
+    return is_inside(at) && !counts_lines(at) && !has_befores_ && at.text == DistinctRegister::no_text();
   }
   // After one more byte of such a lexeme, if that may go on beyond it.
   std::optional<Configuration> next_plain(Configuration at, unsigned b) {
@@ -266,10 +266,10 @@ class Stepper {
   }
   // See Parser.
   uint64_t reached() const { return parser_.reached(); }
-  bool is_vague(const Configuration& at) const { return parser_.is_vague(at.items); }
+  bool is_overapproximate(const Configuration& at) const { return parser_.is_overapproximate(at.items); }
   // The same of where the parser is once a lexeme has ended that matched these slots.
-  bool is_vague_after(const Configuration& lexeme, SlotSetId matched) {
-    return parser_.has_sets() && parser_.is_vague(parser_.scan(lexeme.items, matched, lexeme.text, 0));
+  bool is_overapproximate_after(const Configuration& lexeme, SlotSetId matched) {
+    return parser_.has_sets() && parser_.is_overapproximate(parser_.scan(lexeme.items, matched, lexeme.text, 0));
   }
   // Whether the pending lexeme can be nothing but ignored text.
   bool is_skipping(const Configuration& at) const {

@@ -21,7 +21,7 @@
 #include "mask/segment_walk.h"
 #include "util/hash_table.h"
 #include "util/ids.h"
-#include "util/published.h"
+#include "util/seqlock.h"
 #include "util/zeroed_array.h"
 #include "vocab/trie.h"
 
@@ -108,7 +108,7 @@ class KnownSteps {
 
     uint64_t grammar() const { return (uint64_t{high} << 32) | low; }
   };
-  using Place = Published<Entry>;
+  using Place = SeqLock<Entry>;
   static_assert(sizeof(Place) == 32);
 
   // As many as a hundred texts take that are written at once; half a megabyte.

@@ -39,7 +39,7 @@ void Mask::remove(TokenId token) {
 void ParserWalk::push(uint32_t end, Configuration at, uint64_t reached) {
   // Most siblings are dead, at a boundary nearly all.
   const bool may_end = lexer_.matched(at.lexer) != Lexer::no_slots();
-  stack_.push_back({end, at, reached, may_end ? nullptr : &lexer_.first(at.lexer), stepper_.is_vague(at)});
+  stack_.push_back({end, at, reached, may_end ? nullptr : &lexer_.first(at.lexer), stepper_.is_overapproximate(at)});
 }
 
 }  // namespace cfgmask

@@ -70,8 +70,9 @@ class ParserWalk {
 
   // The furthest that one of the ways since has reached; see Parser::reached().
   uint64_t furthest() const { return furthest_; }
-  // How often a byte was taken where what may come is a superset, see SeenValues::is_vague, but for ignored text.
-  uint64_t n_vague() const { return n_vague_; }
+  // How often a byte was taken where what may come is a superset, see DistinctRegister::is_overapproximate, but for
+  // ignored text.
+  uint64_t n_overapproximate() const { return n_overapproximate_; }
   void forget_furthest() { furthest_ = 0; }
   void reach(uint64_t reached) { furthest_ = std::max(furthest_, reached); }
 
@@ -81,7 +82,7 @@ class ParserWalk {
     Configuration at;
     uint64_t reached;
     const ByteSet* taken;  // other bytes are dead; null where they may begin another lexeme
-    bool is_vague;
+    bool is_overapproximate;
   };
 
   void push(uint32_t end, Configuration at, uint64_t reached);
@@ -90,7 +91,7 @@ class ParserWalk {
   Stepper& stepper_;
   std::vector<Frame> stack_;
   uint64_t furthest_ = 0;
-  uint64_t n_vague_ = 0;
+  uint64_t n_overapproximate_ = 0;
 };
 
 template <class Nodes, class Take, class Leave>
@@ -108,9 +109,9 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
       continue;
     }
     const uint64_t before = stepper_.reached();
-    bool is_vague = here.is_vague;
+    bool is_overapproximate = here.is_overapproximate;
     auto next = stepper_.longest(here.at, byte, [&](const Configuration& lexeme, SlotSetId matched, bool with_byte) {
-      if (!with_byte) is_vague = stepper_.is_vague_after(lexeme, matched);
+      if (!with_byte) is_overapproximate = stepper_.is_overapproximate_after(lexeme, matched);
       return matched;
     });
     const uint64_t then_reached = here.reached + (stepper_.reached() - before);
@@ -119,11 +120,11 @@ void ParserWalk::run(Configuration at, uint64_t reached, const Nodes& trie, uint
       node = end;
       continue;
     }
-    if (!here.is_vague && leave(WalkPart{here.at, here.reached, node, here.end})) {
+    if (!here.is_overapproximate && leave(WalkPart{here.at, here.reached, node, here.end})) {
       node = here.end;
       continue;
     }
-    if (is_vague && !stepper_.is_skipping(*next)) ++n_vague_;
+    if (is_overapproximate && !stepper_.is_skipping(*next)) ++n_overapproximate_;
     take(trie.tokens(node));
     if (node + 1 != end) {
       next->lexer = lexer_.without_far_bounds(next->lexer);

@@ -13,11 +13,11 @@
 
 #include "lexer/lexer.h"
 #include "mask/alike_masks.h"
+#include "mask/bounded_strings.h"
 #include "mask/closing_counts.h"
 #include "mask/key_endings.h"
 #include "mask/known_steps.h"
 #include "mask/lexer_table.h"
-#include "mask/stretches.h"
 #include "regex/minimum_length.h"
 #include "regex/regex.h"
 #include "util/limits.h"
@@ -35,7 +35,7 @@ struct SharedStore {
         closing(trie, regexes),
         lexer(regexes, trie->max_depth()),
         known_loops(*trie),
-        stretches(regexes, lexer),
+        bounded_strings(regexes, lexer),
         tables(std::move(trie), n_words, regexes, lexer) {}
 
   std::mutex mutex;
@@ -46,7 +46,7 @@ struct SharedStore {
   ClosingCounts closing;
   Lexer lexer;
   KnownLoops known_loops;  // the tables hold its trie
-  Stretches stretches;
+  BoundedStrings bounded_strings;
   LexerTables tables;
   KnownSteps known_steps;
   AlikeMasks alike_masks;

@@ -26,9 +26,10 @@ constexpr uint32_t kFar = 4096;
 
 // The states after all tokens of the vocabulary that fit a state, as far as their bytes go, by one configuration.
 //
-// A text whose value must differ is replaced by some other (SeenValues::other_text) as soon as no value begins like it
-// that is in a register or is written on the way from some state of the walk: for all such texts that way is one to the
-// end. Once such a lexeme has ended, that is not done again in the same token, since two such texts might be equal.
+// A text whose value must differ is replaced by some other (DistinctRegister::other_text) as soon as no value begins
+// like it that is in a register or is written on the way from some state of the walk: for all such texts that way is
+// one to the end. Once such a lexeme has ended, that is not done again in the same token, since two such texts might be
+// equal.
 class BudgetMasks::Walk {
  public:
   Walk(BudgetMasks& owner, const Configuration& from)
@@ -120,10 +121,10 @@ class BudgetMasks::Walk {
     if (!to) return steps_[place][b] = kDead;
     At next{*to, at.is_sealed};
     TextId& text = next.configuration.text;
-    if (at.configuration.text == SeenValues::other_text()) {
-      next.is_sealed = next.is_sealed || text != SeenValues::other_text();
-    } else if (!next.is_sealed && SeenValues::is_begun(text) && grammar_.steps_alone()) {
-      if (!differs_.may_have(grammar_.parser_.seen_values().spelled(text))) text = SeenValues::other_text();
+    if (at.configuration.text == DistinctRegister::other_text()) {
+      next.is_sealed = next.is_sealed || text != DistinctRegister::other_text();
+    } else if (!next.is_sealed && DistinctRegister::is_begun(text) && grammar_.steps_alone()) {
+      if (!differs_.may_have(grammar_.parser_.distinct_register().spelled(text))) text = DistinctRegister::other_text();
     }
     const uint32_t known = place_of(next) + kFirstPlace;
     return steps_[place][b] = known;
@@ -145,7 +146,7 @@ class BudgetMasks::Walk {
   // Whether all texts of a segment's class lead back.
   bool stays(uint32_t place, const Segment& segment) {
     const Configuration& at = places_[place].at.configuration;
-    if (SeenValues::is_begun(at.text) || at.text == SeenValues::empty_text()) return false;
+    if (DistinctRegister::is_begun(at.text) || at.text == DistinctRegister::empty_text()) return false;
     const auto index = static_cast<uint64_t>(&segment - grammar_.vocabulary_->trie->segments().data());
     const uint64_t key = (index << 32) | at.lexer.value;
     if (auto known = stays_.find(key)) return *known != 0;
@@ -166,7 +167,7 @@ class BudgetMasks::Walk {
     if (n_states_++ >= kMostStates || rounds_ > kMostRounds) return kNoLength;
     const StateId state(static_cast<uint32_t>(key >> 1));
     const uint32_t result = owner_.completions_.own_number(state).value_or(kNoLength);
-    const bool is_replaced = at.is_sealed || at.configuration.text == SeenValues::other_text();
+    const bool is_replaced = at.is_sealed || at.configuration.text == DistinctRegister::other_text();
     if (result < kNoLength && is_replaced) see_way(at, state);
     numbers_.insert(key, result);
     return result;
@@ -174,9 +175,9 @@ class BudgetMasks::Walk {
 
   // Most walks inside of a value come to that.
   void see_way_of_other_text() {
-    if (from_.text == SeenValues::no_text() || !grammar_.steps_alone()) return;
+    if (from_.text == DistinctRegister::no_text() || !grammar_.steps_alone()) return;
     Configuration at = from_;
-    at.text = SeenValues::other_text();
+    at.text = DistinctRegister::other_text();
     if (!grammar_.stepper_.is_at_boundary(at)) look_up({at});
   }
 
@@ -184,7 +185,7 @@ class BudgetMasks::Walk {
   void see_way(const At& at, StateId state) {
     const size_t n_before = differs_.size();
     const auto add_value = [&](TextId text) {
-      if (SeenValues::is_begun(text)) differs_.add(value_of(grammar_.parser_.seen_values().spelled(text)));
+      if (DistinctRegister::is_begun(text)) differs_.add(value_of(grammar_.parser_.distinct_register().spelled(text)));
     };
     // Those of whole lexemes in the token.
     if (at.configuration.items != from_.items) grammar_.parser_.add_scalars(at.configuration.items, differs_);
@@ -272,7 +273,7 @@ void BudgetMasks::for_each_bound(const Configuration& from, F f) {
   };
   Lexer& lexer = grammar_.store_->lexer;
   const Trie& trie = *grammar_.vocabulary_->trie;
-  const TextId text = from.text == SeenValues::no_text() ? from.text : SeenValues::any_text();
+  const TextId text = from.text == DistinctRegister::no_text() ? from.text : DistinctRegister::any_text();
   std::map<SlotSetId, bool> known;
   const auto is_before_key = [&](SlotSetId matched) {
     const auto [found, is_new] = known.try_emplace(matched, false);
@@ -401,9 +402,9 @@ std::vector<StateId> BudgetMasks::after_other_text(StateId state, TokenId token)
   std::vector<Configuration> found;
   const auto replace = [&] {
     found.push_back(at);
-    found.back().text = SeenValues::other_text();
+    found.back().text = DistinctRegister::other_text();
   };
-  if (SeenValues::is_begun(at.text)) replace();
+  if (DistinctRegister::is_begun(at.text)) replace();
   for (const char b : grammar_.vocabulary_->text(token)) {
     const auto step = [&](Configuration& each) {
       const auto next = grammar_.stepper_.longest(each, static_cast<uint8_t>(b));
@@ -412,7 +413,8 @@ std::vector<StateId> BudgetMasks::after_other_text(StateId state, TokenId token)
     };
     std::erase_if(found, [&](Configuration& each) { return !step(each); });
     if (!step(at)) return {};
-    if (SeenValues::is_begun(at.text) && grammar_.parser_.seen_values().spelled(at.text).size() == 1) replace();
+    if (DistinctRegister::is_begun(at.text) && grammar_.parser_.distinct_register().spelled(at.text).size() == 1)
+      replace();
   }
   std::vector<StateId> out;
   for (const Configuration& each : found) out.push_back(grammar_.intern(each));
@@ -437,17 +439,17 @@ bool BudgetMasks::is_guess(StateId state) const {
 // Whether the pending lexeme may be a value that must differ.
 bool BudgetMasks::counts_text(StateId state) const {
   const auto all = grammar_.configurations(state);
-  return std::any_of(all.begin(), all.end(), [](const auto& at) { return at.text != SeenValues::no_text(); });
+  return std::any_of(all.begin(), all.end(), [](const auto& at) { return at.text != DistinctRegister::no_text(); });
 }
 
 // That of some other text, if the state's text is one.
 const BudgetMasks::Narrowed& BudgetMasks::narrowed_of(StateId state) {
   const Configuration at = grammar_.sole_configuration(state);
-  if (!grammar_.steps_alone() || !SeenValues::is_begun(at.text)) return narrowed(state);
+  if (!grammar_.steps_alone() || !DistinctRegister::is_begun(at.text)) return narrowed(state);
   Configuration other = at;
-  other.text = SeenValues::other_text();
+  other.text = DistinctRegister::other_text();
   const Narrowed& of_other = narrowed(grammar_.intern(other));
-  const bool differs = !of_other.differs.may_have(grammar_.parser_.seen_values().spelled(at.text));
+  const bool differs = !of_other.differs.may_have(grammar_.parser_.distinct_register().spelled(at.text));
   return differs ? of_other : narrowed(state);
 }
 
@@ -607,7 +609,8 @@ std::optional<BudgetMasks::InStrings> BudgetMasks::enough_in_strings(const Confi
     for (size_t i = 0; i < slots.size(); ++i) {
       if ((chosen >> i) & 1) matched.push_back(slots[i]);
     }
-    const ItemSetId after = grammar_.parser_.scan(at.items, store.lexer.slot_set(matched), SeenValues::no_text(), 0);
+    const ItemSetId after =
+        grammar_.parser_.scan(at.items, store.lexer.slot_set(matched), DistinctRegister::no_text(), 0);
     out.tokens = std::max(out.tokens, number(grammar_.stepper_.at_boundary({after, at.around, at.indentation})));
   }
   out.tokens = add_lengths(out.tokens, farthest);
@@ -633,7 +636,7 @@ uint32_t BudgetMasks::search_lexeme(const Configuration& from, const ByteSet& kn
       if (next == Lexer::dead() || seen.find(next.value)) continue;
       seen.insert(next.value, 0);
       if (!store.lexer.can_continue(next)) {
-        const auto after = grammar_.parser_.scan(from.items, store.lexer.matched(next), SeenValues::no_text(), 0);
+        const auto after = grammar_.parser_.scan(from.items, store.lexer.matched(next), DistinctRegister::no_text(), 0);
         most = std::max(most, number(grammar_.stepper_.at_boundary({after, from.around, from.indentation})));
       } else {
         most = std::max(most, number({from.items, next, from.text, from.around, from.indentation, 0}));
@@ -664,7 +667,7 @@ BudgetMasks::AtExits BudgetMasks::enough_at_exits(const Configuration& at) {
     const uint64_t key = (uint64_t{after.items.value} << 32) | after.lexer.value;
     if (seen.find(key)) return;
     seen.insert(key, 0);
-    if (SeenValues::is_begun(after.text)) {
+    if (DistinctRegister::is_begun(after.text)) {
       out.begins_value = true;
       out.farthest = std::max(out.farthest, farthest(after.lexer));
     } else if (!out.begins_value) {
@@ -674,7 +677,7 @@ BudgetMasks::AtExits BudgetMasks::enough_at_exits(const Configuration& at) {
   std::vector<Frame> stack;
   table->for_each_exit([&](const LexerTable::Exit& exit) {
     const Configuration boundary = grammar_.stepper_.at_boundary(
-        {grammar_.parser_.scan(at.items, exit.matched, SeenValues::no_text(), 0), at.around, at.indentation});
+        {grammar_.parser_.scan(at.items, exit.matched, DistinctRegister::no_text(), 0), at.around, at.indentation});
     const ByteSet& first = grammar_.store_->lexer.first(boundary.lexer);
     for (uint32_t top = exit.first; top < exit.last; top = trie.end(top)) {
       if (!first.has(trie.byte(top))) continue;

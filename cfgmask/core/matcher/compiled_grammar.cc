@@ -320,7 +320,7 @@ std::shared_ptr<const Mask> CompiledGrammar::mask(StateId state) {
 // That of another state, if the same tokens lead on from there; else one that is made.
 std::shared_ptr<const Mask> CompiledGrammar::new_mask(StateId state) {
   const Configuration at = sole_configuration(state);
-  if (!steps_alone(state) || at.text != SeenValues::no_text()) return compute_mask(state);
+  if (!steps_alone(state) || at.text != DistinctRegister::no_text()) return compute_mask(state);
   const std::shared_ptr<const LexerTable> table = store_->tables.get(at.lexer);
   const LexerTable::Essence essence(*table);
   const uint64_t shape = mix(parser_.shape(at.items) + essence.hash());
@@ -389,13 +389,13 @@ std::shared_ptr<const Mask> CompiledGrammar::compute_mask(StateId state) {
 // The tokens that leave the lexeme of `at`, but for those inside of the tables that are appended.
 void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std::vector<TokenId>& out,
                                   ConditionalWalk::Tables& tables) {
-  const bool counts = at.text != SeenValues::no_text();
-  if (counts && parser_.seen_values().may_be_met(at.text)) return add_after_values(at, table, out);
+  const bool counts = at.text != DistinctRegister::no_text();
+  if (counts && parser_.distinct_register().may_be_met(at.text)) return add_after_values(at, table, out);
   const size_t n_before = out.size();
   const size_t n_tables = tables.size();
-  const uint64_t n_vague = walk_.n_vague();
+  const uint64_t n_overapproximate = walk_.n_overapproximate();
   Configuration fresh = at;
-  if (counts) fresh.text = SeenValues::new_text();
+  if (counts) fresh.text = DistinctRegister::new_text();
   std::vector<WalkPart> later;
   add_exits(fresh, 0, table, out, later);
   while (!later.empty()) {
@@ -410,7 +410,7 @@ void CompiledGrammar::add_longest(Configuration at, const LexerTable& table, std
       if (!its_own->add_few_inside(out)) tables.push_back(std::move(its_own));
     }
   }
-  if (walk_.n_vague() == n_vague) return;
+  if (walk_.n_overapproximate() == n_overapproximate) return;
   out.resize(n_before);
   tables.resize(n_tables);
   add_after_values(at, table, out);
@@ -449,7 +449,7 @@ void CompiledGrammar::add_exits(Configuration at, uint64_t reached, const LexerT
         begun.at, begun.reached, trie, first, last,
         [&](auto tokens) { out.insert(out.end(), tokens.begin(), tokens.end()); },
         [&](const WalkPart& part) {
-          if (part.at.text != SeenValues::no_text() || !is_large(part)) return false;
+          if (part.at.text != DistinctRegister::no_text() || !is_large(part)) return false;
           later.push_back(part);
           return true;
         });
@@ -480,7 +480,7 @@ void CompiledGrammar::add_exits(Configuration at, uint64_t reached, const LexerT
 
 // Whether a large part of the vocabulary may follow, but for what begins with white space.
 bool CompiledGrammar::begins_many(const Configuration& at) {
-  if (at.text != SeenValues::no_text() || stepper_.is_vague(at)) return false;
+  if (at.text != DistinctRegister::no_text() || stepper_.is_overapproximate(at)) return false;
   const Trie& trie = *vocabulary_->trie;
   const ByteSet& first = store_->lexer.first(at.lexer);
   const uint32_t blanks = first.has(' ') ? trie.n_nodes_of(' ') : 0;
@@ -504,17 +504,17 @@ void CompiledGrammar::add_after_values(Configuration at, const LexerTable& table
     };
     if (exit.matched != matched) {
       matched = exit.matched;
-      any = after(SeenValues::any_text());
-      fresh = after(SeenValues::new_text());
+      any = after(DistinctRegister::any_text());
+      fresh = after(DistinctRegister::new_text());
     }
     if (!begins(any, exit)) return;
     const std::vector<uint8_t> path = vocabulary_->trie->path(exit.first);
     const std::string_view more(reinterpret_cast<const char*>(path.data()), path.size());
-    if (!parser_.is_vague(fresh.items) && !parser_.seen_values().is_met(at.text, more)) {
+    if (!parser_.is_overapproximate(fresh.items) && !parser_.distinct_register().is_met(at.text, more)) {
       const size_t n_before = out.size();
-      const uint64_t n_vague = walk_.n_vague();
+      const uint64_t n_overapproximate = walk_.n_overapproximate();
       add_from(fresh);
-      if (walk_.n_vague() == n_vague) return;
+      if (walk_.n_overapproximate() == n_overapproximate) return;
       out.resize(n_before);
     }
     TextId text = at.text;

@@ -34,8 +34,8 @@
 #include "util/interner.h"
 #include "util/limits.h"
 #include "util/pause.h"
-#include "util/published.h"
 #include "util/readers.h"
+#include "util/seqlock.h"
 #include "vocab/vocabulary.h"
 
 namespace cfgmask {
@@ -104,9 +104,9 @@ class CompiledGrammar {
   size_t longest_token(const Position& at, std::string_view text);
   std::optional<Position> step_token(const Position& at, TokenId token);
   // The same, where `known_step` has nothing, for whoever asks for no more than masks and steps.
-  std::optional<PositionAhead> new_step(const PositionAhead& at, TokenId token);
+  std::optional<OffsetPosition> new_step(const OffsetPosition& at, TokenId token);
   // The position that has a state of its own.
-  Position settled(const PositionAhead& at);
+  Position materialized(const OffsetPosition& at);
   // Tokens, among them those of the state's mask, that do not fit because of the keys.
   std::vector<TokenId> repeated_keys(const Position& at, const Mask& mask);
   // Whether there may be some. Needs no guard but a pin, if the mask was found under one.
@@ -122,7 +122,7 @@ class CompiledGrammar {
   bool accepting(StateId state);
   // Where a token leads that was taken here before; nullopt where it was not, or where that has to be asked. Needs no
   // guard.
-  std::optional<PositionAhead> known_step(const PositionAhead& at, TokenId token) const;
+  std::optional<OffsetPosition> known_step(const OffsetPosition& at, TokenId token) const;
   // Who reads masks without a guard.
   Readers& readers() const { return store_->readers; }
   // What is remembered of a state. Needs no guard but a pin of `readers()`, under which the mask stays.
@@ -204,7 +204,7 @@ class CompiledGrammar {
 
     std::shared_ptr<const Mask> mask;
     std::atomic<const Mask*> published = nullptr;  // the same, for readers without a guard
-    Published<KnownStep> last;                     // of those from here that are known
+    SeqLock<KnownStep> last;                       // of those from here that are known
     std::atomic<uint16_t> loops = 0;               // of KnownLoops: these tokens lead back here, or ahead
     std::atomic<bool> in_key = false;              // whether a key goes on then; set before them
     std::atomic<Accepting> accepting = kUnknown;
@@ -238,7 +238,7 @@ class CompiledGrammar {
                                          TokenId token, size_t n_inside);
   Position step_inside(const Position& at, const Configuration& from, const Configuration& to, TokenId token);
   bool leads_back(StateId state, const Configuration& from, TokenId token);
-  std::optional<PositionAhead> step_ahead(const PositionAhead& at, const Configuration& from, TokenId token);
+  std::optional<OffsetPosition> step_ahead(const OffsetPosition& at, const Configuration& from, TokenId token);
   Position inside(const Position& at, StateId next, TokenId token, bool in_key) const;
   static std::optional<BegunString> begun_key(const Position& at);
   bool may_end_key(const Configuration& at) const { return parser_.at(at.items).has_keys; }

@@ -56,13 +56,13 @@ struct Completions::Frame {
 Completions::Completions(CompiledGrammar& grammar)
     : grammar_(grammar),
       remaining_(grammar.grammar_, grammar.parser_, grammar.store_->lengths),
-      wanted_(grammar.parser_),
+      pending_bytes_(grammar.parser_),
       max_steps_(std::min(grammar.max_search_steps_, kMostSteps)),
       single_bytes_(grammar.vocabulary_->trie->single_bytes()),
       spells_all_(spells_utf8(single_bytes_) && !grammar.counts_tokens()) {}
 
 size_t Completions::bytes() const {
-  return remaining_.bytes() + wanted_.memory() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() +
+  return remaining_.bytes() + pending_bytes_.memory() + fact_ids_.bytes() + facts_.bytes() + number_ids_.bytes() +
          numbers_.bytes() + own_ids_.bytes() + own_ways_.bytes() + own_text_bytes_ +
          from_start_.size() * sizeof(std::pair<uint32_t, Number>);
 }
@@ -156,11 +156,11 @@ std::optional<Configuration> Completions::behind_lexeme(const Configuration& at)
 }
 
 bool Completions::is_up_to_lexer_inside(const Configuration& at) const {
-  if (at.text == SeenValues::no_text()) return true;
+  if (at.text == DistinctRegister::no_text()) return true;
   const Lexer& lexer = grammar_.store_->lexer;
   const bool goes_on = lexer.matched(at.lexer) == Lexer::no_slots();
-  if (at.text == SeenValues::other_text() && goes_on) return true;
-  return !grammar_.parser_.at(at.items).excludes && !grammar_.parser_.seen_values().may_be_met(at.text);
+  if (at.text == DistinctRegister::other_text() && goes_on) return true;
+  return !grammar_.parser_.at(at.items).excludes && !grammar_.parser_.distinct_register().may_be_met(at.text);
 }
 
 bool Completions::tries_all(Place place) {
@@ -190,7 +190,7 @@ void Completions::add_lexer_edges(const Configuration& at, StateId state, std::v
   add_classes(at.lexer);
   const SlotSetId matched = store.lexer.matched(at.lexer);
   if (matched != Lexer::no_slots() && !store.lexer.is_boundary(at.lexer)) {
-    const TextId text = at.text == SeenValues::no_text() ? at.text : SeenValues::new_text();
+    const TextId text = at.text == DistinctRegister::no_text() ? at.text : DistinctRegister::new_text();
     const ItemSetId items = grammar_.parser_.scan(at.items, matched, text, 0);
     add_classes(grammar_.stepper_.at_boundary({items, at.around, at.indentation}).lexer);
   }
@@ -233,9 +233,9 @@ bool Completions::settle(Place place, Effort effort) {
   const Search most =
       is_full ? Search{.most_steps = max_steps_, .most_made = before + kMadePerStep * max_steps_} : little;
   Search search = little;
-  facts_[id].is_vague = !deepen(place, search);
-  if (!facts_[id].is_vague) return facts_[id].exact;
-  if (search.is_vague && approach(place.state, most)) return true;
+  facts_[id].is_overapproximate = !deepen(place, search);
+  if (!facts_[id].is_overapproximate) return facts_[id].exact;
+  if (search.is_overapproximate && approach(place.state, most)) return true;
   if (is_full) {
     search = most;
     search.goes_anywhere = true;
@@ -249,9 +249,9 @@ bool Completions::settle(Place place, Effort effort) {
 // Whether the closing text is known, or little effort finds it.
 bool Completions::prove(Place place) {
   const uint32_t id = fact_of(place);
-  if (facts_[id].exact || facts_[id].is_vague) return facts_[id].exact;
+  if (facts_[id].exact || facts_[id].is_overapproximate) return facts_[id].exact;
   Search little{.most_steps = std::min(kLittleSteps, max_steps_), .most_made = n_made() + kLittleMade};
-  facts_[id].is_vague = !deepen(place, little);
+  facts_[id].is_overapproximate = !deepen(place, little);
   return facts_[id].exact;
 }
 
@@ -293,9 +293,10 @@ uint64_t Completions::n_made() const {
 bool Completions::may_go_on(Place at, Search& search) {
   if (search.steps >= search.most_steps || n_made() > search.most_made) return false;
   const bool each_byte = tries_all(at);
-  search.is_vague = search.is_vague || (!grammar_.counts_tokens() && (each_byte || asks_for_more(at.state)));
+  search.is_overapproximate =
+      search.is_overapproximate || (!grammar_.counts_tokens() && (each_byte || asks_for_more(at.state)));
   search.steps += each_byte ? kStepsPerText : 1;
-  return search.goes_anywhere || !search.is_vague;
+  return search.goes_anywhere || !search.is_overapproximate;
 }
 
 // Looks for a completion of the length that one must have at least, depth first, smallest byte first. Afterwards the
@@ -338,7 +339,8 @@ bool Completions::descend(Place from, Search& search) {
 bool Completions::asks_for_more(StateId state) {
   if (grammar_.grammar_.set_bounds.empty()) return false;
   const auto all = grammar_.configurations(state);
-  return std::any_of(all.begin(), all.end(), [&](const Configuration& at) { return wanted_.bytes(at.items) > 0; });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Configuration& at) { return pending_bytes_.bytes(at.items) > 0; });
 }
 
 // About how many bytes are left; kNoLength if there is no way. By the rules and what registers ask for: as if a bracket
@@ -350,7 +352,7 @@ uint32_t Completions::distance(StateId state) {
   for (const Configuration& at : grammar_.configurations(state)) {
     const bool at_boundary = grammar_.store_->lexer.is_boundary(at.lexer);
     const uint32_t length = at_boundary ? remaining_.of_rules(at.items) : inside_lexeme(at);
-    least = std::min(least, add_lengths(length, wanted_.bytes(at.items)));
+    least = std::min(least, add_lengths(length, pending_bytes_.bytes(at.items)));
   }
   return least;
 }
@@ -364,7 +366,7 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
     const ItemSet& set = grammar_.parser_.at(items);
     const Words live = store.lexer.residuals(lexer);
     const std::vector<uint32_t> slots(live.begin(), live.end());
-    const RegexId wanted = wanted_.lexemes(items, text);
+    const RegexId wanted = pending_bytes_.lexemes(items, text);
     for (size_t i = 0; i < slots.size(); i += 2) {
       // Ignored text is not begun.
       const bool is_ignored = set.edges[set.slot(slots[i]).first_edge].is_ignore();
@@ -380,7 +382,7 @@ std::vector<Completions::NextText> Completions::next_texts(StateId state) {
       };
       add(left, false);
       if (store.regexes.is_numbered(left)) {
-        if (const RegexId keys = wanted_.keys(items, left); keys != RegexStore::nothing()) add(keys, true);
+        if (const RegexId keys = pending_bytes_.keys(items, left); keys != RegexStore::nothing()) add(keys, true);
       } else if (wanted != RegexStore::nothing()) {
         add(store.regexes.intersection({left, wanted}), true);
       }
@@ -574,13 +576,13 @@ bool Completions::find_near(StateId state, uint32_t most) {
 std::optional<StateId> Completions::with_other_text(StateId state) {
   if (grammar_.grammar_.set_bounds.empty() || !grammar_.steps_alone()) return std::nullopt;
   Configuration at = grammar_.sole_configuration(state);
-  if (!SeenValues::is_begun(at.text)) return std::nullopt;
+  if (!DistinctRegister::is_begun(at.text)) return std::nullopt;
   if (!scalars_ || scalars_->first != at.items) {
     scalars_.emplace(at.items, ScalarSet());
     grammar_.parser_.add_scalars(at.items, scalars_->second);
   }
-  if (scalars_->second.may_have(grammar_.parser_.seen_values().spelled(at.text))) return std::nullopt;
-  at.text = SeenValues::other_text();
+  if (scalars_->second.may_have(grammar_.parser_.distinct_register().spelled(at.text))) return std::nullopt;
+  at.text = DistinctRegister::other_text();
   return grammar_.intern(at);
 }
 
@@ -790,8 +792,8 @@ std::optional<uint32_t> Completions::number_after(StateId after, std::optional<S
   return known(after)->tokens;
 }
 
-// The fewest tokens for the closing text of a settled state, and of all states on the way that have no number yet. The
-// way is followed until so many states in a row have one that no token is longer.
+// The fewest tokens for the closing text of a materialized state, and of all states on the way that have no number yet.
+// The way is followed until so many states in a row have one that no token is longer.
 void Completions::spell(StateId state) {
   const Trie& trie = *grammar_.vocabulary_->trie;
   std::vector<StateId> states;
@@ -840,7 +842,7 @@ void Completions::spell(StateId state) {
   }
 }
 
-// The tokens of the settled state's way as the search has found them, until a state has a number.
+// The tokens of the materialized state's way as the search has found them, until a state has a number.
 void Completions::spell_as_found(StateId state) {
   const Trie& trie = *grammar_.vocabulary_->trie;
   struct Taken {

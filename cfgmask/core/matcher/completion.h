@@ -20,9 +20,9 @@
 // Where values must not come twice, or must, the bounds are far from exact: of three keys that must differ two are
 // longer than the shortest, and which key is written makes another state. So a search that comes to such a state gives
 // way to one from lexeme to lexeme, with one text for each terminal, or a few keys: depth first for any end, to where
-// the bounds and what registers still ask for (earley/wanted.h) are least, and then, as long as that is cheap, for a
-// shorter one. What that finds is kept as the closing text, though shorter ones may exist, and which one it is may then
-// depend on the order of questions; numbers fall along it all the same.
+// the bounds and what registers still ask for (earley/pending_bytes.h) are least, and then, as long as that is cheap,
+// for a shorter one. What that finds is kept as the closing text, though shorter ones may exist, and which one it is
+// may then depend on the order of questions; numbers fall along it all the same.
 //
 // A mask must not depend on that. So of such a state there is a second number, the *own* one: of the way that a search
 // finds which takes no other search's ways over, only what is proved. It is asked of all states that a token leads to.
@@ -31,8 +31,8 @@
 //
 // Inside of such a value each text is another state. As long as no value begins like it that registers tell apart from
 // others there, it is completed as any other such is: one search, of the state of some other text
-// (SeenValues::other_text), serves all. The way that it finds is tried where it is taken over. Where there is time for
-// a search of its own, a shorter way is looked for that only this text has, since it may come again.
+// (DistinctRegister::other_text), serves all. The way that it finds is tried where it is taken over. Where there is
+// time for a search of its own, a shorter way is looked for that only this text has, since it may come again.
 //
 // What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
 // that, each and together.
@@ -50,9 +50,9 @@
 #include <utility>
 #include <vector>
 
+#include "earley/pending_bytes.h"
 #include "earley/remaining.h"
 #include "earley/scalar_values.h"
-#include "earley/wanted.h"
 #include "matcher/compiled_grammar.h"
 #include "util/byte_set.h"
 #include "util/chunked_vector.h"
@@ -124,7 +124,7 @@ class Completions {
   struct Fact {
     uint32_t length = 0;
     bool exact = false;
-    bool is_vague = false;  // little effort does not find the exact length
+    bool is_overapproximate = false;  // little effort does not find the exact length
     Effort given_up = Effort::kNone;
     uint32_t way = kNoLength;
     Edge first{};
@@ -161,9 +161,9 @@ class Completions {
     uint64_t most_steps;
     uint64_t most_made;  // of n_made()
     uint64_t steps = 0;
-    bool goes_anywhere = false;  // also to places where bounds are vague
-    bool is_alone = false;       // takes no ways over that other searches have found
-    bool is_vague = false;       // it has come to one: each byte leads to another state, or registers ask for more
+    bool goes_anywhere = false;       // also to places where bounds are vague
+    bool is_alone = false;            // takes no ways over that other searches have found
+    bool is_overapproximate = false;  // it has come to one: each byte leads to another state, or registers ask for more
   };
   // How many states and regexes there are.
   uint64_t n_made() const;
@@ -220,7 +220,7 @@ class Completions {
 
   CompiledGrammar& grammar_;
   Remaining remaining_;
-  Wanted wanted_;
+  PendingBytes pending_bytes_;
   uint64_t max_steps_;
   ByteSet single_bytes_;  // those that are tokens
   bool spells_all_ = false;

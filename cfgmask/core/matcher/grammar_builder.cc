@@ -368,7 +368,7 @@ GrammarBuilder::Failure GrammarBuilder::close_within_limits(const std::vector<ui
   if (!have_parts) return Failure::kNone;
   Closings closings(grammar_, regexes, store_->closing, nullptr, limits_.max_search_steps);
   for (const uint32_t index : limited) {
-    const uint32_t tokens = closings.of(index, SeenValues::none());
+    const uint32_t tokens = closings.of(index, DistinctRegister::none());
     Nonterminal& n = grammar_.nonterminals[index];
     if (tokens == kUnbounded && n.max_tokens != kUnbounded && !n.alternatives.empty()) return Failure::kNeedsRules;
     n.closing_tokens = tokens;

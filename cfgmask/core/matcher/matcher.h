@@ -24,7 +24,7 @@ namespace cfgmask {
 class History {
  public:
   // `text`: of a step without a token. `narrowed`: whether its mask was.
-  void push(PositionAhead at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
+  void push(OffsetPosition at, bool finished, TokenId token, bool narrowed, std::string_view text = {}) {
     const auto n = static_cast<uint32_t>(size() + 1);
     const auto n_then_narrowed = static_cast<uint32_t>(n_narrowed() + (narrowed ? 1 : 0));
     auto own_text = text.empty() ? nullptr : std::make_unique<const std::string>(text);
@@ -35,7 +35,7 @@ class History {
   size_t size() const { return is_empty() ? 0 : top().size; }
   // How many steps were pushed as narrowed.
   size_t n_narrowed() const { return is_empty() ? 0 : top().n_narrowed; }
-  const PositionAhead& position() const { return top().position; }
+  const OffsetPosition& position() const { return top().position; }
   bool finished() const { return !is_empty() && top().finished; }
   // Calls f(token, text) for each step that did not finish the text, from the last to the first, until it gives false.
   template <class F>
@@ -58,8 +58,8 @@ class History {
     return known == 2;
   }
   // The position before the last n steps, of which there are more.
-  const PositionAhead& position_before(size_t n) const {
-    const PositionAhead* found = nullptr;
+  const OffsetPosition& position_before(size_t n) const {
+    const OffsetPosition* found = nullptr;
     steps_.for_each_back([&](const Step& step) {
       found = &step.position;
       return n-- > 0;
@@ -74,7 +74,7 @@ class History {
     TokenId token;
     uint32_t size;
     uint32_t n_narrowed;
-    PositionAhead position;
+    OffsetPosition position;
     std::unique_ptr<const std::string> text;  // of a step without a token; null if it has none
 
     std::string_view written() const { return text == nullptr ? std::string_view() : *text; }
@@ -200,12 +200,12 @@ class Matcher {
 
  private:
   // Valid until the next step.
-  const PositionAhead& place() const { return history_.is_empty() ? start_ : history_.position(); }
+  const OffsetPosition& place() const { return history_.is_empty() ? start_ : history_.position(); }
   // The caller holds a guard.
-  Position position() const { return grammar_->settled(place()); }
+  Position position() const { return grammar_->materialized(place()); }
   // Before the last n steps.
   Position position_before(size_t n) const {
-    return grammar_->settled(n == n_steps() ? start_ : history_.position_before(n));
+    return grammar_->materialized(n == n_steps() ? start_ : history_.position_before(n));
   }
   struct Bound {
     std::optional<uint32_t> steps;
@@ -229,7 +229,7 @@ class Matcher {
   void add_written(ForcedText& forced) const;
 
   std::shared_ptr<CompiledGrammar> grammar_;
-  PositionAhead start_;
+  OffsetPosition start_;
   History history_;
   std::optional<uint32_t> max_tokens_;
   uint32_t stall_after_ = 0;

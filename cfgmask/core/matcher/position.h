@@ -22,8 +22,8 @@ struct Position {
 };
 
 // A position, or the place so many characters behind it at which the same may come, token by token and symbol by
-// symbol; see mask/stretches.h.
-struct PositionAhead {
+// symbol; see mask/bounded_strings.h.
+struct OffsetPosition {
   [[no_unique_address]] Position of;  // a step keeps one of these: there is room for a number behind the state
   uint32_t n_ahead = 0;
 };

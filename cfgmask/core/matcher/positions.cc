@@ -33,15 +33,15 @@ size_t CompiledGrammar::longest_token(const Position& at, std::string_view text)
   return grammar_.has_keys ? text.size() : longest_token(at.state, text);
 }
 
-std::optional<PositionAhead> CompiledGrammar::known_step(const PositionAhead& from, TokenId token) const {
+std::optional<OffsetPosition> CompiledGrammar::known_step(const OffsetPosition& from, TokenId token) const {
   const Position& at = from.of;
   const StateInfo& info = states_[at.state.value];
   const uint16_t loops = info.loops.load(std::memory_order_acquire);
   if (loops != 0 && (loops & store_->known_loops.bit(token)) != 0) {
     const uint32_t room = info.room.load(std::memory_order_relaxed);
-    if (room == 0) return PositionAhead{inside(at, at.state, token, info.in_key.load(std::memory_order_relaxed))};
+    if (room == 0) return OffsetPosition{inside(at, at.state, token, info.in_key.load(std::memory_order_relaxed))};
     const uint32_t n = vocabulary_->in_strings.n_characters(token);
-    if (n != 0 && from.n_ahead + n <= room) return PositionAhead{at, from.n_ahead + n};
+    if (n != 0 && from.n_ahead + n <= room) return OffsetPosition{at, from.n_ahead + n};
   }
   // Whatever ends the string leads from there to where it leads from here.
   if (from.n_ahead > 0 && !vocabulary_->in_strings.ends(token)) return std::nullopt;
@@ -49,62 +49,62 @@ std::optional<PositionAhead> CompiledGrammar::known_step(const PositionAhead& fr
   auto known = info.last.read();
   if (known && known->token != token) known = store_->known_steps.find(number_, at.state, token);
   if (!known) return std::nullopt;
-  if (known->effects.is_nothing()) return PositionAhead{{known->next, at.keys, {}}};
+  if (known->effects.is_nothing()) return OffsetPosition{{known->next, at.keys, {}}};
   auto next = repeat(*known, at, vocabulary_->text(token));
-  return next ? std::optional(PositionAhead{std::move(*next)}) : std::nullopt;
+  return next ? std::optional(OffsetPosition{std::move(*next)}) : std::nullopt;
 }
 
 // Most states are left by one token only, which needs no place in the table of all steps: that is seldom in a cache.
 void CompiledGrammar::learn_step(StateId state, const KnownStep& step) {
-  Published<KnownStep>& last = states_[state.value].last;
+  SeqLock<KnownStep>& last = states_[state.value].last;
   if (const auto before = last.read()) store_->known_steps.put(number_, state, *before);
   last.write(step);
 }
 
 std::optional<Position> CompiledGrammar::step_token(const Position& at, TokenId token) {
-  if (const auto known = known_step({at}, token)) return settled(*known);
+  if (const auto known = known_step({at}, token)) return materialized(*known);
   return settled_step(at, token);
 }
 
-Position CompiledGrammar::settled(const PositionAhead& at) {
+Position CompiledGrammar::materialized(const OffsetPosition& at) {
   if (at.n_ahead == 0) return at.of;
   Configuration to = sole_configuration(at.of.state);
-  to.lexer = store_->stretches.after(to.lexer, at.n_ahead, vocabulary_->in_strings);
+  to.lexer = store_->bounded_strings.after(to.lexer, at.n_ahead, vocabulary_->in_strings);
   return {intern(to), at.of.keys, {}};
 }
 
-std::optional<PositionAhead> CompiledGrammar::new_step(const PositionAhead& at, TokenId token) {
+std::optional<OffsetPosition> CompiledGrammar::new_step(const OffsetPosition& at, TokenId token) {
   if (steps_alone(at.of.state)) {
     if (auto next = step_ahead(at, sole_configuration(at.of.state), token)) return next;
-    if (at.n_ahead > 0 && !vocabulary_->in_strings.ends(token)) return new_step({settled(at)}, token);
+    if (at.n_ahead > 0 && !vocabulary_->in_strings.ends(token)) return new_step({materialized(at)}, token);
   }
   auto next = settled_step(at.of, token);
-  return next ? std::optional(PositionAhead{std::move(*next)}) : std::nullopt;
+  return next ? std::optional(OffsetPosition{std::move(*next)}) : std::nullopt;
 }
 
 // Where the pending lexeme is text within bounds, and the token leads back but for these.
-std::optional<PositionAhead> CompiledGrammar::step_ahead(const PositionAhead& at, const Configuration& from,
-                                                         TokenId token) {
+std::optional<OffsetPosition> CompiledGrammar::step_ahead(const OffsetPosition& at, const Configuration& from,
+                                                          TokenId token) {
   const uint32_t n = vocabulary_->in_strings.n_characters(token);
-  if (n == 0 || from.text != SeenValues::no_text() || may_end_key(from)) return std::nullopt;
-  const Stretch stretch = store_->stretches.from(from.lexer, vocabulary_->in_strings);
-  if (at.n_ahead + n > stretch.reach()) return std::nullopt;
+  if (n == 0 || from.text != DistinctRegister::no_text() || may_end_key(from)) return std::nullopt;
+  const BoundedString string = store_->bounded_strings.from(from.lexer, vocabulary_->in_strings);
+  if (at.n_ahead + n > string.reach()) return std::nullopt;
   KnownLoops& loops = store_->known_loops;
-  if ((loops.kept(stretch.loop) & loops.bit(token)) == 0) {
-    LexerStateId to = stretch.loop;
+  if ((loops.kept(string.loop) & loops.bit(token)) == 0) {
+    LexerStateId to = string.loop;
     for (const char c : vocabulary_->text(token)) to = store_->lexer.next(to, static_cast<uint8_t>(c));
-    if (to != stretch.loop) return std::nullopt;
-    loops.learn(store_->lexer, stretch.loop, token);
+    if (to != string.loop) return std::nullopt;
+    loops.learn(store_->lexer, string.loop, token);
   }
-  const PositionAhead next{at.of, at.n_ahead + n};
-  if (next.n_ahead > stretch.room) {
-    PositionAhead behind{settled(next)};
+  const OffsetPosition next{at.of, at.n_ahead + n};
+  if (next.n_ahead > string.room) {
+    OffsetPosition behind{materialized(next)};
     if (at.n_ahead == 0) learn_step(at.of.state, {token, behind.of.state, {}});
     return behind;
   }
   StateInfo& info = states_[at.of.state.value];
-  info.room.store(stretch.room, std::memory_order_relaxed);
-  info.loops.store(loops.kept(stretch.loop), std::memory_order_release);
+  info.room.store(string.room, std::memory_order_relaxed);
+  info.loops.store(loops.kept(string.loop), std::memory_order_release);
   return next;
 }
 
@@ -151,7 +151,7 @@ std::optional<Position> CompiledGrammar::step_with_keys(const Position& at, cons
 
 // Whether the pending lexeme is free text, and all tokens like this one are known to lead back to it.
 bool CompiledGrammar::leads_back(StateId state, const Configuration& from, TokenId token) {
-  if (from.text != SeenValues::no_text()) return false;
+  if (from.text != DistinctRegister::no_text()) return false;
   const uint16_t loops = store_->known_loops.kept(from.lexer);
   if ((loops & store_->known_loops.bit(token)) == 0) return false;
   StateInfo& info = states_[state.value];
@@ -234,7 +234,7 @@ bool CompiledGrammar::may_repeat_key(const Position& at) {
     return true;
   }
   const Words live = lexer.residuals(from.lexer);
-  const TextId text = from.text == SeenValues::no_text() ? from.text : SeenValues::any_text();
+  const TextId text = from.text == DistinctRegister::no_text() ? from.text : DistinctRegister::any_text();
   for (size_t i = 0; i < live.size(); i += 2) {
     const ItemSetId after = parser_.scan(from.items, lexer.slot_set(live[i]), text, from.clock);
     if (parser_.at(after).has_keys) return true;

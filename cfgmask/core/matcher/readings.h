@@ -115,7 +115,8 @@ class Readings {
   Place add_indents(Chart& chart, Place place, ItemSetId items, uint32_t token, uint32_t n_tokens) {
     for (; n_tokens > 0; --n_tokens) {
       items = *parser_->scan_indent(items, token);
-      place = chart.lead({{place, Lexer::no_slots(), SeenValues::no_text(), token}}, items, chart.position(place));
+      place =
+          chart.lead({{place, Lexer::no_slots(), DistinctRegister::no_text(), token}}, items, chart.position(place));
     }
     return place;
   }
@@ -224,7 +225,7 @@ class Readings {
       for (const End& end : ends(chart, reading)) {
         United& before = united[{end.at.around, end.at.indentation, parser_->at(end.at.items).clock}];
         before.sets.push_back(end.at.items);
-        before.incoming.push_back({end.place, Lexer::no_slots(), SeenValues::no_text(), token});
+        before.incoming.push_back({end.place, Lexer::no_slots(), DistinctRegister::no_text(), token});
       }
     }
     std::vector<Reading> found;

@@ -1,8 +1,8 @@
 // Pattern text to syntax tree: one pass with an explicit stack, so that nesting costs no recursion. Errors are reported
 // and stepped over, so that one reading finds all of them.
 //
-// The only reader of patterns: pattern/translator.h translates its trees, and schema/plain_pattern.h those of the
-// plainest kind.
+// The only reader of patterns: pattern/translator.h translates its trees, and json_schema/spelling/simple_pattern.h
+// those of the plainest kind.
 //
 // Threads: functions.
 #pragma once

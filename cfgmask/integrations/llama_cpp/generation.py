@@ -21,7 +21,7 @@ from cfgmask.integrations.llama_cpp.budget import context_length
 from cfgmask.integrations.llama_cpp.callback import Hook, own_candidates
 from cfgmask.integrations.llama_cpp.chat import rendered
 from cfgmask.integrations.llama_cpp.decoder import Decoder
-from cfgmask.integrations.llama_cpp.guard import allow_only
+from cfgmask.integrations.llama_cpp.fail_closed import allow_only
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model
 from cfgmask.integrations.llama_cpp.model_lock import model_lock

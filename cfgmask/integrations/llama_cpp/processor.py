@@ -24,7 +24,7 @@ from cfgmask.integrations.llama_cpp.checked_sample import (
     raise_in_sample,
     running_generation,
 )
-from cfgmask.integrations.llama_cpp.guard import allow_only, warn_of
+from cfgmask.integrations.llama_cpp.fail_closed import allow_only, warn_of
 from cfgmask.integrations.llama_cpp.masking import apply_mask
 from cfgmask.integrations.llama_cpp.model_checks import check_model, kept_tokens
 from cfgmask.integrations.start import STALL_AFTER, matcher_within, starting_matcher

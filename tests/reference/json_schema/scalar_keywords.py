@@ -16,7 +16,7 @@ from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
 from cfgmask.json_schema.values import JsonValue, Number, is_number
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
-from cfgmask.regex.plain import plain_search
+from cfgmask.regex.simple import simple_search
 from tests.reference.json_schema import numbers, strings
 from tests.reference.json_schema.normal_form import (
     NEVER,
@@ -130,7 +130,7 @@ def read_pattern(pattern: str, pointer: str, limits: Limits, dialect: DialectNam
 
     Raises LimitExceeded: what reading a pattern raises, and max_rules where too many are not read by the core.
     """
-    plain = plain_search(pattern, limits) if dialect == "ecma" else None
+    plain = simple_search(pattern, limits) if dialect == "ecma" else None
     if plain is not None:
         return StringSet(pattern=plain)
     # Each character takes a microsecond or two, and a short pattern as long as a question.
