@@ -271,20 +271,6 @@ def compile_schema(
 ) -> CompiledGrammar:
     """Bind a schema to a vocabulary. Raises LimitExceeded."""
 
-def simple_pattern(
-    pattern: str,
-    syntax: Literal["ecma", "python", "python-dot-all"],
-    max_nesting: int,
-    properties: Callable[[str], bytes | None],
-) -> RegexTree | None:
-    """The tree of a simple pattern; None for any other, right or wrong.
-
-    syntax  "ecma": the texts in which the pattern of ECMA-262 is found. "python": those that match as a whole, lazy
-            repetitions as greedy ones; "python-dot-all": with the flag `s`
-    properties  is asked for the properties of characters in ECMA-262, as `SchemaReader.read` asks
-    Linear.
-    """
-
 def number_regex(
     kind: Literal["number", "integer"],
     low: tuple[str, bool] | None,
@@ -303,8 +289,9 @@ class KnownStrings:
     """What all readings of schemas know of strings: the patterns of formats, and conditions met before. For any thread.
 
     formats      for each, its name, the parts that its strings are one after the other, and a pattern that all strings
-                 of the format match, if the parts do not say all of them. A part is a pattern in "python-dot-all" (see
-                 `simple_pattern`) and a bound on its octets in UTF-8, if it has one; no parts: the regex is asked for
+                 of the format match, if the parts do not say all of them. A part is a pattern of Python's dialect in
+                 which `.` is any character, and a bound on its octets in UTF-8, if it has one; no parts: the regex is
+                 asked for
     pattern_dialect  that of the patterns of schemas: "ecma", "python" or "rust"
     data         what is asked for data of Unicode
     max_nesting  of the patterns

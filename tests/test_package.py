@@ -178,7 +178,6 @@ LEAVES = {
         "cfgmask.regex.algebra",
         "cfgmask.regex.parser",
         "cfgmask.regex.lexemes",
-        "cfgmask.regex.simple",
         "cfgmask.json_schema.core_reader",
         "cfgmask.regex.numbers",
         "cfgmask.json_schema.core_forms",

@@ -54,7 +54,6 @@
 #include "json_schema/rules/indented_rules.h"
 #include "json_schema/sets/reached_values.h"
 #include "json_schema/sets/value_counts.h"
-#include "json_schema/spelling/pattern_trees.h"
 #include "lexer/lexeme_ends.h"
 #include "mask/candidates.h"
 #include "mask/logits.h"
@@ -1379,23 +1378,6 @@ std::optional<PyInForm> in_form(const std::shared_ptr<const SchemaWithLayout>& s
 }
 
 void bind_json_schema(nb::module_& m) {
-  m.def(
-      "simple_pattern",
-      [](const std::string& pattern, const std::string& syntax, uint64_t max_nesting,
-         const nb::callable& properties) -> nb::object {
-        using Syntax = SimplePattern::Syntax;
-        const Syntax chosen = syntax == "ecma"     ? Syntax::kEcma
-                              : syntax == "python" ? Syntax::kPython
-                                                   : Syntax::kPythonDotAll;
-        CharacterProperties known([&](const std::string& name) { return ranges_of(properties(name)); });
-        const auto found =
-            SimplePattern::parse(pattern, max_nesting, chosen, chosen == Syntax::kEcma ? &known : nullptr);
-        if (!found) return nb::none();
-        TreeMaker maker;
-        const PatternTrees trees(*found, maker);
-        return chosen == Syntax::kEcma ? trees.search(maker.any_text()) : trees.whole();
-      },
-      "pattern"_a, "syntax"_a, "max_nesting"_a, "properties"_a, docs::simple_pattern);
   m.def("number_regex", number_regex, "kind"_a, "low"_a.none(), "high"_a.none(), "step"_a.none(), docs::number_regex);
   nb::class_<KnownStrings>(m, "KnownStrings", docs::KnownStrings)
       .def("__init__", new_known_strings, "formats"_a, "pattern_dialect"_a, "data"_a, "max_nesting"_a)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -14,7 +15,10 @@ from cfgmask.json_schema.survey import allowed_types
 from cfgmask.json_schema.values import escape
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
-from cfgmask.regex.simple import simple_search
+
+_LOOKING = re.compile(r"\(\?<?[=!]|\\[bB]")
+"""What may look around; inside a class it is something else."""
+_STEPS_PER_PATTERN = 8
 
 
 def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits: Limits) -> list[Diagnostic]:
@@ -37,10 +41,8 @@ def pattern_problems(reached: Iterable[Node], options: JsonSchemaOptions, limits
 
 def pattern_errors(pattern: str, pointer: str, limits: Limits, dialect: DialectName) -> Iterator[Diagnostic]:
     """The errors of one pattern, at a place. Raises as `pattern_problems`."""
-    if dialect == "ecma" and simple_search(pattern, limits) is not None:
-        return
-    # Each character takes a microsecond or two, and a short pattern as long as a question.
-    current().spend(STEPS_PER_QUESTION + len(pattern))
+    # Each character takes a microsecond or two, and a short pattern with assertions as long as a question.
+    current().spend((STEPS_PER_QUESTION if _LOOKING.search(pattern) else _STEPS_PER_PATTERN) + len(pattern))
     try:
         parse_regex(pattern, dialect=dialect, context="search", limits=limits)
     except GrammarError as error:

@@ -13,15 +13,15 @@ TOKEN_GROUP = re.compile(r"\(\?P?<(?:TEXT_TOKEN|PARAGRAPH_TOKEN|IMAGE)>")
 ASSERTING = re.compile(r"\(\?<?[=!]|\\[bBAZ]|[\^$]|[*+?}]\?")
 """What may be an assertion or a lazy quantifier; inside a class it is none."""
 
-# A pattern that Python reads takes as long as so many rules, a twelfth of a millisecond, and one that has, or may have,
-# assertions or lazy quantifiers from a fifth (`a*?b`) to two. Each character takes as long as some more.
-_RULES_PER_PATTERN = 50
+# A pattern takes as long as so many rules, some 15 microseconds, and one that has, or may have, assertions or lazy
+# quantifiers from 200 (`a*?b`) to 2,000. Each character takes as long as some more.
+_RULES_PER_PATTERN = 10
 _RULES_PER_ASSERTING_PATTERN = 500
 _RULES_PER_CHARACTER = 2
 
 
 class PatternAccount:
-    """Counts the patterns that Python reads, in rules of `Limits.max_rules`."""
+    """Counts the patterns that are read, in rules of `Limits.max_rules`."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

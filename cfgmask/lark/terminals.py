@@ -39,7 +39,6 @@ from cfgmask.regex.lexemes import (
     terminals_of,
     texts_anywhere,
 )
-from cfgmask.regex.simple import simple_lexeme
 
 
 @dataclass(eq=False)
@@ -278,9 +277,6 @@ class TerminalLowering:
         # Of a class of ampersands, say, Rust's reading has errors.
         if _CLASS_OPERATION.search(text) and (in_rust := self._in_rust(node, text)) is not None:
             return in_rust
-        if (simple := simple_lexeme(text, node.flags, self._limits)) is not None:
-            is_empty = isinstance(simple, regex.Literal) and not simple.data
-            return TerminalRegex(simple, only_empty=is_empty, pattern=one_regex.of_pattern(node, text))
         try:
             lexeme = self._lexeme(node, text, "python")
         except GrammarError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, TypeAlias
 
 from cfgmask.diagnostics import Source, Span
@@ -15,10 +16,12 @@ from cfgmask.regex.excluded_words import ExcludedWords
 from cfgmask.regex.lexemes import Lexeme, LexemeCase, terminals_of
 from cfgmask.regex.named_groups import TOKEN_GROUPS
 from cfgmask.regex.problems import Problems
-from cfgmask.regex.simple import LAZY, simple_text
 
 Context: TypeAlias = Literal["text", "search"]
 TokenContext: TypeAlias = Literal["text", "lexeme"]
+
+_LAZY = re.compile(r"[*+?}]\?")
+"""What may be a lazy quantifier; inside a class it is none."""
 
 __all__ = [
     "Context",
@@ -124,10 +127,6 @@ def parse_extended(
     context  what a pattern without tokens is: a whole text, or a lexeme in some text
     Everything else is as in `parse_regex` with `named_groups`.
     """
-    if dialect == "python" and context == "text":
-        plain = simple_text(pattern, flags, limits)
-        if plain is not None:
-            return ir.Terminal(pattern, plain, span=span)
     use: parser.Use = "extended-text" if context == "text" else "extended-lexeme"
     made = _read(pattern, dialect, flags, use, span, limits, "", named_groups=True, digits=digits)
     found: list[ir.Expr] = []
@@ -185,4 +184,4 @@ def _read(
 
 def has_lazy(pattern: str, flags: str = "", dialect: DialectName = "python") -> bool:
     """Whether a pattern has lazy quantifiers that matter, see `core/pattern/lazy.h`. False where it has errors."""
-    return LAZY.search(pattern) is not None and parser.has_lazy(pattern, flags, dialect, Limits())
+    return _LAZY.search(pattern) is not None and parser.has_lazy(pattern, flags, dialect, Limits())

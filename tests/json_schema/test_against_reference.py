@@ -24,7 +24,7 @@ from tests.json_schema.judge import accepts
 from tests.json_schema.random_schemas import NAMES, PATTERNS, SCHEMAS, TEXTS, of_drafts
 from tests.json_schema.test_drafts import in_draft
 from tests.json_schema.walks import MASKBENCH
-from tests.regex.test_simple import PATTERNS as PLAIN_PATTERNS
+from tests.regex.random_patterns import PATTERNS as ECMA_PATTERNS
 
 # Every byte, and some tokens that cross lexemes: what may follow a key depends on which one it is.
 TOKENS = [
@@ -1538,24 +1538,24 @@ def test_schemas_of_plain_keywords(schema: dict[str, Any], seed: int) -> None:
 _LENGTHS = st.fixed_dictionaries({}, optional={"minLength": st.integers(0, 4), "maxLength": st.integers(0, 5)})
 
 
-@given(PLAIN_PATTERNS, _LENGTHS, st.integers(0, 2**32))
+@given(ECMA_PATTERNS, _LENGTHS, st.integers(0, 2**32))
 def test_patterns(pattern: str, lengths: dict[str, int], seed: int) -> None:
     check({"type": "string", "pattern": pattern, **lengths}, seed)
 
 
-@given(PLAIN_PATTERNS, _LENGTHS, st.lists(st.text("abé1\n", max_size=4), min_size=1, max_size=4), st.integers(0, 2**32))
+@given(ECMA_PATTERNS, _LENGTHS, st.lists(st.text("abé1\n", max_size=4), min_size=1, max_size=4), st.integers(0, 2**32))
 def test_patterns_of_listed_texts(pattern: str, lengths: dict[str, int], texts: list[str], seed: int) -> None:
     check({"enum": [*texts, None], "pattern": pattern, **lengths}, seed)
 
 
-@given(PLAIN_PATTERNS, st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2), st.integers(0, 2**32))
+@given(ECMA_PATTERNS, st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2), st.integers(0, 2**32))
 def test_patterns_of_keys(pattern: str, names: list[str], seed: int) -> None:
     named = {name: {"type": "null"} for name in names}
     check({"type": "object", "properties": named, "patternProperties": {pattern: {"const": 1}}}, seed)
 
 
 @given(
-    st.lists(PLAIN_PATTERNS, min_size=2, max_size=4),
+    st.lists(ECMA_PATTERNS, min_size=2, max_size=4),
     st.lists(st.sampled_from(["", "a", "b", "ab", "aé", "1"]), max_size=2),
     st.integers(0, 2**32),
 )

@@ -103,8 +103,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (char32_t c : pattern) {
     if (c < 0xD800 || c > 0xDFFF) cfgmask::append_utf8(c, text);
   }
-  using Syntax = cfgmask::SimplePattern::Syntax;
-  for (const Syntax syntax : {Syntax::kEcma, Syntax::kPython, Syntax::kPythonDotAll})
-    cfgmask::SimplePattern::parse(text, choices.below(200), syntax);
+  cfgmask::SimplePattern::parse(text, choices.below(200));
   return 0;
 }

@@ -41,12 +41,34 @@ inline nb::str python_text(std::u32string_view text) {
       PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
+// Python's trees of large sets of characters. To make one of `\w` takes 50 microseconds, a pattern without it 10.
+//
+// Threads: the caller holds the GIL.
+class KnownClasses {
+ public:
+  nb::object get(const CodePoints& members, const TreeMaker& maker) {
+    if (members.size() < kLarge) return maker.char_class(members);
+    for (const auto& [known, tree] : known_) {
+      if (std::ranges::equal(known, members, [](auto a, auto b) { return a.low == b.low && a.high == b.high; }))
+        return tree;
+    }
+    if (known_.size() == kMost) known_.erase(known_.begin());
+    return known_.emplace_back(members, maker.char_class(members)).second;
+  }
+
+ private:
+  static constexpr size_t kLarge = 64;
+  static constexpr size_t kMost = 8;
+
+  std::vector<std::pair<CodePoints, nb::object>> known_;
+};
+
 // Python's trees for some of these; the same object for each that comes again.
 class PythonTrees {
  public:
   using Id = TextTrees::Id;
 
-  explicit PythonTrees(const TextTrees& trees) : trees_(trees) {}
+  explicit PythonTrees(const TextTrees& trees, KnownClasses* classes = nullptr) : trees_(trees), classes_(classes) {}
 
   nb::object operator()(Id root) {
     made_.resize(trees_.size());
@@ -77,7 +99,8 @@ class PythonTrees {
         return maker_.literal(text);
       }
       case Kind::kClass:
-        return maker_.char_class(trees_.members(tree));
+        return classes_ == nullptr ? maker_.char_class(trees_.members(tree))
+                                   : classes_->get(trees_.members(tree), maker_);
       case Kind::kConcatenation:
         return maker_.concatenation(parts);
       case Kind::kAlternation:
@@ -100,6 +123,7 @@ class PythonTrees {
   }
 
   const TextTrees& trees_;
+  KnownClasses* classes_;
   TreeMaker maker_;
   std::vector<nb::object> made_;  // by tree
 };
@@ -244,8 +268,8 @@ class PatternReader {
     };
   }
 
-  static nb::object result(PatternUse use, const PatternMeaning& found) {
-    PythonTrees objects(found.trees);
+  nb::object result(PatternUse use, const PatternMeaning& found) {
+    PythonTrees objects(found.trees, &classes_);
     if (use == PatternUse::kText || use == PatternUse::kSearch) return objects(found.tree);
     if (use == PatternUse::kLexeme) {
       nb::object excluded = nb::none();
@@ -283,6 +307,7 @@ class PatternReader {
 
   PythonPatternData data_;
   UnicodeSets unicode_;
+  KnownClasses classes_;
 };
 
 // Trees with what must stand before and after them; None: anything.

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cfgmask.grammar.regex_tree import ByteClass, Concatenation, Intersection, RegexTree, Repetition
-from cfgmask.limits import Limits
 from cfgmask.regex import parse_regex
-from cfgmask.regex.simple import simple_text
 
 _OCTET = ByteClass(((0, 255),))
 
@@ -33,8 +31,7 @@ def bounded(tree: RegexTree, most: int) -> RegexTree:
 
 def read(pattern: str) -> RegexTree:
     """The tree of a pattern in Python's dialect, in which `.` is any character."""
-    simple = simple_text(pattern, "s", Limits())
-    return simple or parse_regex(pattern, dialect="python", flags="s", source_name="<format>")
+    return parse_regex(pattern, dialect="python", flags="s", source_name="<format>")
 
 
 def one_of(*parts: str) -> str:

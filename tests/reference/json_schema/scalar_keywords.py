@@ -12,11 +12,10 @@ from cfgmask.json_schema.formats import format_regex, possible_regex
 from cfgmask.json_schema.nodes import Node
 from cfgmask.json_schema.options import JsonSchemaOptions
 from cfgmask.json_schema.pattern_problems import pattern_errors
-from cfgmask.json_schema.session import STEPS_PER_QUESTION, current
+from cfgmask.json_schema.session import current
 from cfgmask.json_schema.values import JsonValue, Number, is_number
 from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
-from cfgmask.regex.simple import simple_search
 from tests.reference.json_schema import numbers, strings
 from tests.reference.json_schema.normal_form import (
     NEVER,
@@ -130,11 +129,8 @@ def read_pattern(pattern: str, pointer: str, limits: Limits, dialect: DialectNam
 
     Raises LimitExceeded: what reading a pattern raises, and max_rules where too many are not read by the core.
     """
-    plain = simple_search(pattern, limits) if dialect == "ecma" else None
-    if plain is not None:
-        return StringSet(pattern=plain)
-    # Each character takes a microsecond or two, and a short pattern as long as a question.
-    current().spend(STEPS_PER_QUESTION + len(pattern))
+    # Each character takes a microsecond or two.
+    current().spend(len(pattern))
     try:
         tree: RegexTree = parse_regex(pattern, dialect=dialect, context="search", limits=limits)
     except GrammarError:

@@ -64,8 +64,9 @@ void SchemaRules::add_scalar(uint32_t rule, uint32_t index, BlockPlace place) {
 
 void SchemaRules::add_empty(uint32_t rule, const char* brackets, BlockPlace place) {
   const bool has_blank = place == BlockPlace::kBelow && blank_ == kNoSymbol;
-  const uint32_t empty =
-      add_terminal(regexes_->literal((has_blank ? " " : "") + std::string(brackets)), shown(brackets));
+  std::string text(has_blank ? 1 : 0, ' ');
+  text += brackets;
+  const uint32_t empty = add_terminal(regexes_->literal(text), shown(brackets));
   add_alternative(rule, Symbols{place == BlockPlace::kBelow ? blank_ : kNoSymbol, empty});
 }
 

@@ -182,7 +182,7 @@ std::optional<uint32_t> SchemaIR::pattern(std::string_view text, uint64_t max_ne
                                           CharacterProperties& properties) {
   const auto [at, is_new] = pattern_ids_.try_emplace(std::string(text), std::nullopt);
   if (!is_new) return at->second;
-  if (auto found = SimplePattern::parse(text, max_nesting, SimplePattern::Syntax::kEcma, &properties)) {
+  if (auto found = SimplePattern::parse(text, max_nesting, &properties)) {
     at->second = static_cast<uint32_t>(patterns_.size());
     patterns_.push_back(std::move(*found));
     pattern_texts_.push_back(&at->first);

@@ -3,22 +3,33 @@
 #include <array>
 #include <utility>
 
-#include "json_schema/spelling/pattern_trees.h"
 #include "json_schema/spelling/simple_pattern.h"
+#include "pattern/meaning.h"
 
 namespace cfgmask {
 
 namespace {
 
-// The texts that the parts are, one after the other; null if the core does not read them.
-KnownStrings::Regex regex_of(const std::vector<KnownStrings::Part>& parts, uint64_t max_nesting) {
+constexpr uint64_t kMaxFormatParts = 100'000;
+
+// The texts that the parts are, one after the other; null without any.
+KnownStrings::Regex regex_of(const std::vector<KnownStrings::Part>& parts, const KnownStrings::Patterns& patterns,
+                             uint64_t max_nesting) {
   RegexData data;
-  RegexDataMaker maker(data);
   std::vector<uint32_t> made;
+  UnicodeSets unicode(patterns.unicode);
+  PatternReadingOptions options = patterns.options;
+  options.max_nesting = max_nesting;
+  options.max_parts = kMaxFormatParts;
   for (const auto& [pattern, most] : parts) {
-    const auto found = SimplePattern::parse(pattern, max_nesting, SimplePattern::Syntax::kPythonDotAll);
-    if (!found) return nullptr;
-    uint32_t part = PatternTrees(*found, maker).whole();
+    const std::u32string text = characters_of_utf8(pattern);
+    const PatternQuestion question{
+        .pattern = text, .dialect = PatternDialect::Name::kPython, .flags = U"s", .use = PatternUse::kText};
+    const PatternMeaning found = meaning_of(question, options, unicode, nullptr);
+    if (found.stop || !found.problems.empty()) return nullptr;
+    const auto tree = found.trees.append_to(data, found.tree);
+    if (!tree) return nullptr;
+    uint32_t part = *tree;
     if (most) {
       static constexpr CodePointRange kOctets{0, 255};
       const uint32_t octets = data.repetition(data.ranges(RegexData::Kind::kByteClass, {&kOctets, 1}), 1, *most);
@@ -27,7 +38,7 @@ KnownStrings::Regex regex_of(const std::vector<KnownStrings::Part>& parts, uint6
     made.push_back(part);
   }
   if (made.empty()) return nullptr;
-  if (made.size() > 1) maker.concatenation(made);
+  if (made.size() > 1) data.parts(RegexData::Kind::kConcatenation, made);
   return std::make_shared<const PortableRegex>(data);
 }
 
@@ -54,9 +65,9 @@ KnownStrings::FormatRegexes KnownStrings::format(std::string_view name, const As
     format = &known.format;
   }
   // Without the lock, which whoever answers may need. What two threads find is the same.
-  FormatRegexes found{regex_of(format->parts, max_nesting_), nullptr};
+  FormatRegexes found{regex_of(format->parts, patterns_, max_nesting_), nullptr};
   if (found.generated == nullptr) found.generated = ask(key);
-  if (format->possible) found.possible = regex_of({{*format->possible}}, max_nesting_);
+  if (format->possible) found.possible = regex_of({{*format->possible}}, patterns_, max_nesting_);
   if (format->possible && found.possible == nullptr) found.generated = nullptr;
   const std::lock_guard guard(lock_);
   auto& regexes = formats_.at(key).regexes;

@@ -108,11 +108,10 @@ std::u32string characters_of_utf8(std::string_view text) { return decoded<std::u
 class PatternReading {
  public:
   PatternReading(std::u32string_view pattern, const SyntaxTree& tree, uint64_t max_nesting,
-                 SimplePattern::Syntax syntax, CharacterProperties* properties)
+                 CharacterProperties* properties)
       : pattern_(pattern),
         tree_(tree),
         max_depth_(std::min(kMaxPatternDepth, max_nesting / 4)),
-        syntax_(syntax),
         properties_(properties) {}
 
   std::optional<SimplePattern> read(SyntaxTree::Id root) {
@@ -132,15 +131,12 @@ class PatternReading {
  private:
   using Branch = SimplePattern::Branch;
   using Kind = SimplePattern::Kind;
-  using Syntax = SimplePattern::Syntax;
   using Id = SyntaxTree::Id;
   struct Unsupported {};
 
   static void require(bool holds) {
     if (!holds) throw Unsupported();
   }
-
-  bool is_python() const { return syntax_ != Syntax::kEcma; }
 
   PatternNodes& nodes() { return *out_.nodes_; }
   uint32_t add_class(const Ranges& ranges) {
@@ -203,10 +199,7 @@ class PatternReading {
   static size_t n_with(bool Branch::* anchor, const std::vector<Branch>& branches) {
     return static_cast<size_t>(std::count_if(branches.begin(), branches.end(), std::mem_fn(anchor)));
   }
-  // Python's `$` also holds before a line break that ends the text, and what its patterns match has no surroundings.
-  bool is_anchor(Id id, char which) const {
-    return !is_python() && tree_[id].kind == SyntaxKind::kAnchor && tree_[id].letter == which;
-  }
+  bool is_anchor(Id id, char which) const { return tree_[id].kind == SyntaxKind::kAnchor && tree_[id].letter == which; }
 
   // Many branches, those of the same anchors as one: before each that begins anywhere may be any text, and after each
   // byte of that all of them may begin.
@@ -229,10 +222,7 @@ class PatternReading {
     return found;
   }
 
-  std::vector<Branch> group(const SyntaxNode& node, uint64_t depth) {
-    require(!is_python() || node.size == 0);  // its name may mean something
-    return alternatives(node.low, depth + 1);
-  }
+  std::vector<Branch> group(const SyntaxNode& node, uint64_t depth) { return alternatives(node.low, depth + 1); }
 
   uint32_t joined(const std::vector<Branch>& branches) {
     if (branches.size() == 1) return branches[0].body;
@@ -266,11 +256,9 @@ class PatternReading {
   }
 
   static bool is_escape(const SyntaxNode& node) { return node.end - node.start > node.size; }
-  // A brace or bracket may be a mistake.
   Ranges one_character(const SyntaxNode& node) const {
     check_flags(node);
     const char32_t c = tree_.text(node)[0];
-    require(!is_python() || is_escape(node) || (c != U'{' && c != U'}' && c != U']'));
     return {{c, c}};
   }
   uint32_t run(const SyntaxNode& node) {
@@ -281,11 +269,7 @@ class PatternReading {
     return nodes().add_text(text);
   }
   // Flags that change inside of the pattern are not simple.
-  void check_flags(const SyntaxNode& node) const {
-    PatternFlags expected;
-    expected.dot_all = syntax_ == Syntax::kPythonDotAll;
-    require(node.flags.bits() == expected.bits());
-  }
+  void check_flags(const SyntaxNode& node) const { require(node.flags.bits() == PatternFlags().bits()); }
 
   // What matches one character.
   Ranges set(const SyntaxNode& node) {
@@ -293,10 +277,8 @@ class PatternReading {
     Ranges found;
     switch (node.kind) {
       case SyntaxKind::kDot:
-        if (node.flags.dot_all) return {{0, kMaxCodePoint}};
-        return complement(is_python() ? Ranges{{'\n', '\n'}} : line_ends());
+        return complement(line_ends());
       case SyntaxKind::kShorthand:
-        require(!is_python());  // those are Unicode's
         found = node.letter == 'd' ? digits() : node.letter == 'w' ? word_characters() : white_space();
         break;
       case SyntaxKind::kProperty:
@@ -325,7 +307,7 @@ class PatternReading {
   }
 
   Ranges property(const SyntaxNode& node) const {
-    require(!is_python() && properties_ != nullptr);
+    require(properties_ != nullptr);
     std::u32string_view written = pattern_.substr(node.first, node.size);
     if (node.value_size > 0) {
       // Other signs than `=` are no syntax of ECMA's.
@@ -341,22 +323,16 @@ class PatternReading {
   std::u32string_view pattern_;
   const SyntaxTree& tree_;
   uint64_t max_depth_;
-  Syntax syntax_;
   CharacterProperties* properties_;
   SimplePattern out_;
 };
 
-std::optional<SimplePattern> SimplePattern::parse(std::string_view pattern, uint64_t max_nesting, Syntax syntax,
+std::optional<SimplePattern> SimplePattern::parse(std::string_view pattern, uint64_t max_nesting,
                                                   CharacterProperties* properties) {
   const std::u32string text = characters_of_utf8(pattern);
-  const PatternSyntax read = read_simply(text, syntax, max_nesting);
+  const PatternSyntax read = read_pattern(text, PatternDialect::Name::kEcma, U"", ecma_reading(max_nesting));
   if (read.stop || !read.problems.empty()) return std::nullopt;
-  return of(text, read.tree, read.root, max_nesting, syntax, properties);
-}
-
-std::optional<SimplePattern> SimplePattern::of(std::u32string_view pattern, const SyntaxTree& tree, SyntaxTree::Id part,
-                                               uint64_t max_nesting, Syntax syntax, CharacterProperties* properties) {
-  auto found = PatternReading(pattern, tree, max_nesting, syntax, properties).read(part);
+  auto found = PatternReading(text, read.tree, max_nesting, properties).read(read.root);
   if (found) found->start_ = found->found_start();
   return found;
 }
@@ -370,12 +346,6 @@ PatternReadingOptions ecma_reading(uint64_t max_nesting, uint64_t max_parts) {
           .max_nesting = max_nesting,
           .max_parts = max_parts,
           .max_lazy = std::nullopt};
-}
-
-PatternSyntax read_simply(std::u32string_view pattern, SimplePattern::Syntax syntax, uint64_t max_nesting) {
-  const bool is_ecma = syntax == SimplePattern::Syntax::kEcma;
-  return read_pattern(pattern, is_ecma ? PatternDialect::Name::kEcma : PatternDialect::Name::kPython,
-                      syntax == SimplePattern::Syntax::kPythonDotAll ? U"s" : U"", ecma_reading(max_nesting));
 }
 
 RegexId SimplePattern::regex(RegexStore& store, Sequences how) const {
@@ -458,7 +428,7 @@ std::optional<std::string> SimplePattern::only_text() const {
   std::string text;
   std::vector<uint32_t> todo{branches_[0].body};
   while (!todo.empty()) {
-    const Node next = node(todo.back());
+    const Node next = (*nodes_)[todo.back()];
     todo.pop_back();
     if (next.append_to(text)) continue;
     if (next.kind == Kind::kSequence) {
@@ -491,13 +461,6 @@ bool SimplePattern::has_text(uint32_t least, uint32_t most) const {
     const bool is_whole = branch.from_start && branch.to_end;
     return (is_whole ? of_body : LengthRange::sum(of_body, kAny)).any_within(least, most) == true;
   });
-}
-
-bool SimplePattern::only_empty(uint32_t id) const {
-  const Node node = (*nodes_)[id];
-  if (node.kind == Kind::kClass || node.kind == Kind::kText) return false;
-  if (node.maximum == 0) return true;
-  return std::all_of(node.parts.begin(), node.parts.end(), [&](uint32_t part) { return only_empty(part); });
 }
 
 // The characters of its texts.

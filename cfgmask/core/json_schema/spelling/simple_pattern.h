@@ -36,22 +36,17 @@ class SimplePattern {
     bool to_end;
   };
 
-  // kEcma: ECMA-262 without flags. kPython: `re`, kPythonDotAll: with the flag `s`, as far as they differ from ECMA in
-  // what this reads.
-  enum class Syntax : uint8_t { kEcma, kPython, kPythonDotAll };
   // nullopt for a pattern that is not of this kind, right or wrong. properties: those that it may name; null for none.
   // Linear.
   static std::optional<SimplePattern> parse(std::string_view pattern, uint64_t max_nesting,
-                                            Syntax syntax = Syntax::kEcma, CharacterProperties* properties = nullptr);
-  // The same of a part of a syntax tree, as a pattern of its own.
-  static std::optional<SimplePattern> of(std::u32string_view pattern, const SyntaxTree& tree, SyntaxTree::Id part,
-                                         uint64_t max_nesting, Syntax syntax, CharacterProperties* properties);
+                                            CharacterProperties* properties = nullptr);
 
   // The texts in which the pattern is found.
   RegexId regex(RegexStore& store, Sequences how = Sequences::kByPart) const;
   // Those of one branch.
   static RegexId regex(RegexStore& store, const PatternNodes& nodes, const Branch& branch,
                        Sequences how = Sequences::kByPart);
+  const std::vector<Branch>& branches() const { return branches_; }
   // Null where there are several.
   const Branch* only_branch() const { return branches_.size() == 1 ? branches_.data() : nullptr; }
   const std::shared_ptr<PatternNodes>& nodes() const { return nodes_; }
@@ -63,12 +58,6 @@ class SimplePattern {
   std::string_view start() const { return start_; }
   // Whether it is certain that it is found in a text of so many characters.
   bool has_text(uint32_t least, uint32_t most) const;
-
-  // Whether a node matches the empty text and nothing else.
-  bool only_empty(uint32_t node) const;
-
-  const std::vector<Branch>& branches() const { return branches_; }
-  Node node(uint32_t id) const { return (*nodes_)[id]; }
 
  private:
   friend class PatternReading;
@@ -85,7 +74,5 @@ class SimplePattern {
 
 // How patterns of ECMA-262 are read. Letters and digits beyond ASCII are not known.
 PatternReadingOptions ecma_reading(uint64_t max_nesting, uint64_t max_parts = UINT64_MAX);
-// The syntax tree of a pattern.
-PatternSyntax read_simply(std::u32string_view pattern, SimplePattern::Syntax syntax, uint64_t max_nesting);
 
 }  // namespace cfgmask

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "json_schema/document/decimal.h"
-#include "json_schema/spelling/pattern_trees.h"
 #include "json_schema/spelling/simple_pattern.h"
 #include "pattern/meaning.h"
 #include "util/limits.h"
@@ -155,8 +154,6 @@ StringConditions::Set StringConditions::described(const JsonDocument& document, 
 }
 
 bool StringConditions::reads(std::string_view pattern) {
-  if (known_->reads_ecma() && SimplePattern::parse(pattern, max_nesting_, SimplePattern::Syntax::kEcma, &properties_))
-    return true;
   data_ = {};
   try {
     searched(pattern);
@@ -168,28 +165,19 @@ bool StringConditions::reads(std::string_view pattern) {
 
 StringConditions::Set StringConditions::found_in(std::string_view pattern) {
   Pattern found;
-  const auto plain = known_->reads_ecma()
-                         ? SimplePattern::parse(pattern, max_nesting_, SimplePattern::Syntax::kEcma, &properties_)
-                         : std::nullopt;
-  if (plain) {
-    RegexDataMaker maker(data_);
-    found.conditions.push_back({PatternTrees(*plain, maker).search(characters(0, kUnbounded))});
-  } else {
-    std::optional<Tree> texts;
-    try {
-      texts = searched(pattern);
-    } catch (const NotRead&) {
-      if (!is_lenient_) throw;
-      is_overapproximate_ = true;
-      Set vague = of(std::move(found));
-      vague.possible.emplace().is_nothing = true;
-      return vague;
-    }
-    found.is_nothing = !texts;
-    if (texts) found.conditions.push_back({*texts});
-    found = live(std::move(found));
+  std::optional<Tree> texts;
+  try {
+    texts = searched(pattern);
+  } catch (const NotRead&) {
+    if (!is_lenient_) throw;
+    is_overapproximate_ = true;
+    Set vague = of(std::move(found));
+    vague.possible.emplace().is_nothing = true;
+    return vague;
   }
-  return of(std::move(found));
+  found.is_nothing = !texts;
+  if (texts) found.conditions.push_back({*texts});
+  return of(live(std::move(found)));
 }
 
 std::optional<StringConditions::Tree> StringConditions::searched(std::string_view pattern) {

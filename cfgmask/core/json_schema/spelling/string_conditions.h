@@ -87,7 +87,7 @@ class StringConditions {
   Set any_of(const JsonDocument& document, JsonId choices);
   Set described(const JsonDocument& document, JsonId schema);
   Set found_in(std::string_view pattern);
-  // The texts in which a pattern is found that is not simple; none if there are none.
+  // The texts in which a pattern is found; none if there are none.
   std::optional<Tree> searched(std::string_view pattern);
   static UnicodeSets::Source sources(const KnownStrings::Patterns& patterns, AskAlike ask_alike,
                                      CharacterProperties& properties);
