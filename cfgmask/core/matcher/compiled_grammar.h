@@ -117,6 +117,9 @@ class CompiledGrammar {
   // Whether the next lexeme may be a key of an object that has some: the one that is pending, or if that is incomplete
   // (a comma with blanks), the one behind it.
   bool may_repeat_key(const Position& at);
+  // Whether the next lexeme, in the same sense, may be a key of an object whose keys stand with the position. For
+  // states of one configuration.
+  bool may_begin_key(StateId state);
 
   // Whether the text so far is in the language.
   bool accepting(StateId state);

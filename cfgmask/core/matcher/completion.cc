@@ -35,6 +35,7 @@ constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
 // Ways around a key that is there already, of which the shortest is taken.
 constexpr size_t kDetours = 64;
+constexpr char kEndOfObject = '}';
 
 // Whether each byte that UTF-8 is made of is in the set.
 bool spells_utf8(const ByteSet& single) {
@@ -425,6 +426,12 @@ bool Completions::approach(StateId from, const Search& limits) {
 std::optional<Completions::Way> Completions::find_ways(StateId from, const Search& limits) {
   Search search = limits;
   auto way = find_way(from, search, kNoLength, Reached::by_depth);
+  if (!way) {
+    // Registers may ask for a member that the object could do without.
+    search = limits;
+    search.adds_members = true;
+    way = find_way(from, search, kNoLength, Reached::by_depth);
+  }
   Search nearest = limits;
   nearest.most_steps = std::min(kNearestSteps, limits.most_steps);
   shorten(way, from, nearest);
@@ -464,10 +471,15 @@ std::optional<Completions::Way> Completions::find_way(StateId from, Search& sear
     }
     if (is_passed.find(at.value)) continue;
     is_passed.insert(at.value, 0);
-    for (NextText& next : next_texts(at)) {
+    std::vector<NextText> texts = next_texts(at);
+    const bool may_close = !search.adds_members && std::ranges::any_of(texts, [](const NextText& next) {
+      return next.text.back() == kEndOfObject;
+    });
+    for (NextText& next : texts) {
       search.steps += next.text.size();
       const auto to = grammar_.step_text(at, next.text);
       if (!to || is_passed.find(to->value)) continue;
+      if (may_close && !next.is_wanted && adds_member(at, *to, next.text.back())) continue;
       const uint32_t length = add_lengths(reached[i].length, static_cast<uint32_t>(next.text.size()));
       const uint32_t left = distance(*to);
       if (left == kNoLength || add_lengths(length, estimate(*to)) >= most) continue;
@@ -477,6 +489,12 @@ std::optional<Completions::Way> Completions::find_way(StateId from, Search& sear
     }
   }
   return std::nullopt;
+}
+
+// Whether a text begins a member of an object whose keys stand with the position, if the object may end instead.
+bool Completions::adds_member(StateId at, StateId to, char last) {
+  if (last == kEndOfObject || !grammar_.steps_alone()) return false;
+  return grammar_.may_begin_key(at) || grammar_.may_begin_key(to);
 }
 
 // To reached[end], whose closing text is known.
@@ -702,8 +720,7 @@ std::optional<std::vector<TokenId>> Completions::own_way(const Position& at) {
   if (!has_own_ways()) return way(at, Effort::kFull);
   if (!own_number(at.state)) return std::nullopt;
   std::vector<TokenId> tokens = own_tokens(at.state);
-  if (!grammar_.may_repeat_key(at) || fits(at, tokens)) return tokens;
-  return detour(at, Effort::kFull);
+  return fits(at, tokens) ? tokens : detour(at, Effort::kFull);
 }
 
 // For each place in the text the fewest tokens for the rest of it; kNoLength in the middle of a token.
@@ -909,8 +926,8 @@ std::optional<uint32_t> Completions::number(const Position& at, Effort effort) {
 std::optional<std::vector<TokenId>> Completions::way(const Position& at, Effort effort) {
   if (!number(at.state, effort)) return std::nullopt;
   std::vector<TokenId> plain = way_of(at.state);
-  if (!grammar_.may_repeat_key(at) || fits(at, plain)) return plain;
-  return has_own_ways() ? own_way(at) : detour(at, effort);
+  if (has_own_ways()) return fits(at, plain) ? plain : own_way(at);
+  return !grammar_.may_repeat_key(at) || fits(at, plain) ? plain : detour(at, effort);
 }
 
 std::vector<TokenId> Completions::way_of(StateId state) {
@@ -949,7 +966,7 @@ std::optional<std::vector<TokenId>> Completions::detour(const Position& from, Ef
       auto after = grammar_.step_token(tried[i].at, token);
       if (!after || !own_number(after->state)) continue;
       std::vector<TokenId> rest = own_tokens(after->state);
-      if (grammar_.may_repeat_key(*after) && !fits(*after, rest)) {
+      if ((has_own_ways() || grammar_.may_repeat_key(*after)) && !fits(*after, rest)) {
         tried.push_back({std::move(*after), i, token});
         continue;
       }

@@ -222,9 +222,10 @@ KeySteps CompiledGrammar::key_steps(const Position& at, const Configuration& fro
   return {parser_, store_->lexer, stepper_, *store_->key_endings, from, at};
 }
 
-bool CompiledGrammar::may_repeat_key(const Position& at) {
-  if (!at.keys.has_any()) return false;
-  const Configuration from = sole_configuration(at.state);
+bool CompiledGrammar::may_repeat_key(const Position& at) { return at.keys.has_any() && may_begin_key(at.state); }
+
+bool CompiledGrammar::may_begin_key(StateId state) {
+  const Configuration from = sole_configuration(state);
   if (parser_.at(from.items).has_keys) return true;
   Lexer& lexer = store_->lexer;
   if (lexer.is_boundary(from.lexer)) return false;
