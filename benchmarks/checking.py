@@ -17,9 +17,9 @@ from typing import TypeVar
 import click
 
 import cfgmask
-import report
 from cfgmask.analysis import find
 from cfgmask.cli.stand_in import stand_in_vocabulary
+from library import report
 
 T = TypeVar("T")
 

@@ -12,13 +12,9 @@ from pathlib import Path
 
 import click
 
-import measure
-import peers
-import report
-import runner
-import vocabularies
-from memory import resident_kilobytes
-from variations import variation
+from library import measure, peers, report, runner, vocabularies
+from library.memory import resident_kilobytes
+from library.variations import variation
 
 # Schemas between two looks at what is resident, which take a while.
 _BETWEEN_LOOKS = 250

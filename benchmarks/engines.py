@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 
-from cases import read_schemas, sample
+from library.cases import read_schemas, sample
 
 BACKENDS = {
     "vllm": ("cfgmask", "xgrammar", "guidance"),

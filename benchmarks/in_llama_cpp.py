@@ -27,10 +27,8 @@ import llama_cpp
 
 import cfgmask
 import cfgmask.demo
-import measure
-import report
-import runner
 from cfgmask.integrations.llama_cpp import LogitsProcessor, LogitsProcessorList, generate
+from library import measure, report, runner
 
 PROMPT = "A list of people as JSON: "
 CONTEXT = 512

@@ -17,11 +17,8 @@ from pathlib import Path
 
 import click
 
-import cases
 import cfgmask
-import report
-import runner
-import vocabularies
+from library import cases, report, runner, vocabularies
 
 SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
 

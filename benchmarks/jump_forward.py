@@ -17,11 +17,9 @@ import click
 
 import cfgmask
 import cfgmask.demo
-import report
-import runner
-import vocabularies
-from cases import Case, read_schemas, sample
-from vocabularies import BenchVocabulary
+from library import report, runner, vocabularies
+from library.cases import Case, read_schemas, sample
+from library.vocabularies import BenchVocabulary
 
 SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
 WHITESPACE = ("bounded", "compact")

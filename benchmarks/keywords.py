@@ -26,11 +26,11 @@ from typing import Any, ClassVar
 import click
 
 import cfgmask
-import peers
-from cases import Case, Instance
-from measure import walk
-from report import table
-from vocabularies import BenchVocabulary
+from library import peers
+from library.cases import Case, Instance
+from library.measure import walk
+from library.report import table
+from library.vocabularies import BenchVocabulary
 
 TABLE = Path(__file__).resolve().parent / "data" / "keywords.jsonl"
 END = 256

@@ -16,13 +16,8 @@ from typing import Any
 import click
 import numpy as np
 
-import growing_cases
-import measure
-import peers
-import report
-import runner
-import vocabularies
-from cases import Case, Instance
+from library import growing_cases, measure, peers, report, runner, vocabularies
+from library.cases import Case, Instance
 
 FIGURES = ("first mask", "avg", "p50", "max")
 

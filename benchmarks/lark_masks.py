@@ -9,9 +9,7 @@ from pathlib import Path
 
 import click
 
-import cases
-import growing_cases
-import runner
+from library import cases, growing_cases, runner
 
 ROOT = Path(__file__).resolve().parent.parent
 

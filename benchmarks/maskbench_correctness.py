@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 import cfgmask
-from any_order import Undecided, accepts_in_some_order
+from library.any_order import Undecided, accepts_in_some_order
 
 SPELLINGS: dict[str, dict[str, Any]] = {
     "compact": {"separators": (",", ":"), "ensure_ascii": False},

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import click
 
-import cases
-import runner
+from library import cases, runner
 
 HERE = Path(__file__).resolve().parent
 

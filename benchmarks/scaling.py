@@ -23,17 +23,10 @@ import click
 import numpy as np
 
 import cfgmask
-import growing_cases
-import large_schemas
-import measure
-import peers
-import report
-import runner
-import serving
-import vocabularies
-from cases import Case, read_schemas, sample
-from memory import resident_kilobytes
-from vocabularies import BenchVocabulary
+from library import growing_cases, large_schemas, measure, peers, report, runner, serving, vocabularies
+from library.cases import Case, read_schemas, sample
+from library.memory import resident_kilobytes
+from library.vocabularies import BenchVocabulary
 
 SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
 

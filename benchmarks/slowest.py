@@ -14,12 +14,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-import cases
-import measure
-import peers
-import report
-import runner
-import vocabularies
+from library import cases, measure, peers, report, runner, vocabularies
 
 SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
 

@@ -16,9 +16,8 @@ from typing import Any
 import click
 
 import cfgmask
-import measure
-import vocabularies
 from cfgmask.tools import style as styles
+from library import measure, vocabularies
 
 SCHEMAS: tuple[dict[str, Any], ...] = (
     {"type": "string"},

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def benchmark(name: str) -> ModuleType:
-    """The benchmark `name`, which is a script: its neighbours are imported by their bare names."""
+    """The command `benchmarks/name.py`. It imports `library`, the folder beside it."""
     return _module(str(ROOT / "benchmarks"), name)
 
 

@@ -9,9 +9,8 @@ import cfgmask
 from tests.scripts import benchmark
 
 JUMP_FORWARD = benchmark("jump_forward")
-VOCABULARIES = benchmark("vocabularies")
 BYTES = [*(bytes([byte]) for byte in range(256)), b""]
-BYTEWISE = VOCABULARIES.BenchVocabulary(
+BYTEWISE = JUMP_FORWARD.vocabularies.BenchVocabulary(
     "bytes",
     cfgmask.Vocabulary.from_bytes(BYTES, 256, encode=lambda text: list(text.encode())),
     lambda text: list(text.encode()),

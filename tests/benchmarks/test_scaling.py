@@ -13,13 +13,9 @@ import cfgmask
 from tests.scripts import benchmark
 
 SCALING = benchmark("scaling")
-CASES = benchmark("growing_cases")
-SCHEMAS = benchmark("large_schemas")
-SERVING = benchmark("serving")
+CASES, SCHEMAS, SERVING = SCALING.growing_cases, SCALING.large_schemas, SCALING.serving
 TOOLS = benchmark("tools")
-
-VOCABULARIES = benchmark("vocabularies")
-SMALL = VOCABULARIES.synthetic(600)
+SMALL = SCALING.vocabularies.synthetic(600)
 
 
 @pytest.mark.long
@@ -131,7 +127,7 @@ def test_churn_samples_evenly_and_lets_everything_go() -> None:
 
 
 def test_variations_differ_and_repeat() -> None:
-    variation = benchmark("variations").variation
+    variation = benchmark("churn").variation
     sources = [variation(number).source for number in range(200)]
     assert len(set(sources)) == 200
     assert variation(7) == variation(7)

@@ -10,7 +10,8 @@ import cfgmask
 from tests.scripts import benchmark
 
 BYTES = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b"<end>"], eos_token_id=256)
-shares = benchmark("shares")
+MASKS = benchmark("masks")
+shares = MASKS.runner.shares
 
 
 def words(*allowed: int) -> np.ndarray:
@@ -50,7 +51,7 @@ def test_how_a_mask_was_answered() -> None:
 
 def test_shares_are_printed() -> None:
     arguments = ["--limit", "2", "--engine", "cfgmask", "--shares"]
-    result = CliRunner().invoke(benchmark("masks").main, arguments, catch_exceptions=False)
+    result = CliRunner().invoke(MASKS.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     rows = [line.split("|")[1:4] for line in result.stdout.splitlines() if line.startswith("|") and "%" in line]
     names = {name.strip() for name, _positions, _time in rows}

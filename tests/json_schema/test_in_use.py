@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.any_order import accepts_in_some_order
+from benchmarks.library.any_order import accepts_in_some_order
 from tests.json_schema.judge import compiled, is_valid
 
 GROUPS = json.loads(Path(__file__).with_name("in_use.json").read_text(encoding="utf-8"))

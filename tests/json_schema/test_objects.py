@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import cfgmask
-from benchmarks.any_order import accepts_in_some_order
+from benchmarks.library.any_order import accepts_in_some_order
 from tests.json_schema.judge import Schema, accepts, check, compiled, is_valid, vocabulary
 
 AB = {"properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "type": "object"}

@@ -10,7 +10,7 @@ import pytest
 from jsonschema_specifications import REGISTRY
 
 import cfgmask
-from benchmarks.any_order import accepts_in_some_order
+from benchmarks.library.any_order import accepts_in_some_order
 from tests.json_schema.judge import compiled
 
 ROOT = Path(__file__).parents[2] / ".." / "shared" / "data" / "json-schema-test-suite"

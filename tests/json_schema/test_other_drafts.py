@@ -15,7 +15,7 @@ import pytest
 import referencing
 
 import cfgmask
-from benchmarks.any_order import accepts_in_some_order
+from benchmarks.library.any_order import accepts_in_some_order
 from tests.json_schema.judge import compiled, is_valid
 from tests.json_schema.test_drafts import URI
 from tests.json_schema.test_official_suite import SUITE

@@ -10,7 +10,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 import cfgmask
-from benchmarks.any_order import accepts_in_some_order
+from benchmarks.library.any_order import accepts_in_some_order
 from tests.json_schema.judge import Schema, accepts, compiled, is_valid
 from tests.json_schema.random_schemas import SCHEMAS, VALUES
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cfgmask
-from benchmarks.any_order import accepts_in_some_order
+from benchmarks.library.any_order import accepts_in_some_order
 from tests.json_schema.judge import Schema, check, compiled, is_valid
 
 HAS_A = {"properties": {"a": {"const": 1}}, "required": ["a"]}

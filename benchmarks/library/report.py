@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from measure import Result
-from memory import Memory
+from library.measure import Result
+from library.memory import Memory
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99.9": 99.9}
 

@@ -17,9 +17,9 @@ from time import perf_counter_ns, thread_time_ns
 import numpy as np
 
 import cfgmask
-from cases import Case
-from peers import Engine, Mask, Refused, Session
-from vocabularies import BenchVocabulary
+from library.cases import Case
+from library.peers import Engine, Mask, Refused, Session
+from library.vocabularies import BenchVocabulary
 
 Clock = Callable[[], int]
 

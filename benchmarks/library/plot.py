@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-import report
-from measure import Result
+from library import report
+from library.measure import Result
 
 PANELS = (("mask + commit", report.mask_nanoseconds), ("first mask", report.first_nanoseconds))
 

@@ -14,14 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 import cfgmask.demo
-import measure
-import peers
-import plot
-import report
-import shares
-import vocabularies
-from cases import Case, sample
-from memory import memory_of_grammars
+from library import measure, peers, plot, report, shares, vocabularies
+from library.cases import Case, sample
+from library.memory import memory_of_grammars
 
 Command = Callable[..., None]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-import report
-from measure import Note, Result
-from peers import CfgmaskSession, Mask, Session
+from library import report
+from library.measure import Note, Result
+from library.peers import CfgmaskSession, Mask, Session
 
 # By the dearest way that a table was made for the mask; a counter of `CompiledGrammar.stats()` and what it says.
 _BY_TABLE = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from cases import Case, Instance
+from library.cases import Case, Instance
 
 
 def _json(value: object) -> str:

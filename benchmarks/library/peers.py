@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cfgmask
-from cases import Case
-from vocabularies import BenchVocabulary
+from library.cases import Case
+from library.vocabularies import BenchVocabulary
 
 Mask = NDArray[np.int32]
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 
-import measure
-import peers
-import vocabularies
-from cases import Case
+from library import measure, peers, vocabularies
+from library.cases import Case
 
 WARM_UP = 5
 

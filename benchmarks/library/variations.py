@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from cases import Case, Instance
+from library.cases import Case, Instance
 
 Pair = tuple[dict[str, Any], Any]
 

@@ -1,0 +1,1 @@
+"""The parts that the benchmark commands share."""
