@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from library import measure, peers, report, runner, vocabularies
+from library import command_line, measure, peers, report, vocabularies
 from library.memory import resident_kilobytes
 from library.variations import variation
 
@@ -82,14 +82,14 @@ def markdown(samples: list[Sample]) -> str:
 @click.option("--schemas", "n", type=click.IntRange(min=1), default=100_000, show_default=True)
 @click.option("--samples", type=click.IntRange(min=1), default=20, show_default=True)
 @click.option("--engine", "name", type=click.Choice(list(peers.ENGINES)), default="cfgmask", show_default=True)
-@runner.vocab_option
-@runner.clock_option
-@runner.json_option
+@command_line.vocab_option
+@command_line.clock_option
+@command_line.json_option
 def main(n: int, samples: int, name: str, vocab: Path, clock: str, json_path: Path | None) -> None:
     vocabulary = vocabularies.load(vocab)
     engine = peers.ENGINES[name](vocabulary)
     taken = []
-    with runner.progress() as bar:
+    with command_line.progress() as bar:
         task = bar.add_task(name, total=n)
         for sample in run(engine, n, samples, vocabulary, measure.CLOCKS[clock]):
             taken.append(sample)

@@ -28,7 +28,7 @@ import llama_cpp
 import cfgmask
 import cfgmask.demo
 from cfgmask.integrations.llama_cpp import LogitsProcessor, LogitsProcessorList, generate
-from library import measure, report, runner
+from library import command_line, measure, report
 
 PROMPT = "A list of people as JSON: "
 CONTEXT = 512
@@ -195,7 +195,7 @@ def median_and_interval(differences: list[int]) -> str:
 @click.option("--turns", "n_turns", default=1000, show_default=True, help="How many tokens each way writes.")
 @click.option("--tokens", "n_tokens", default=400, show_default=True, help="Of one text, at most.")
 @click.option("--way", "names", multiple=True, help="The beginning of a way's name; may be repeated; by default all.")
-@runner.clock_option
+@command_line.clock_option
 def main(model: Path, n_turns: int, n_tokens: int, names: tuple[str, ...], clock: str) -> None:
     ways = Ways(model, n_tokens)
     wanted = [name for name in ways.names() if name == NOTHING or not names or name.startswith(names)]

@@ -17,7 +17,7 @@ import click
 
 import cfgmask
 import cfgmask.demo
-from library import report, runner, vocabularies
+from library import command_line, report, vocabularies
 from library.cases import Case, read_schemas, sample
 from library.vocabularies import BenchVocabulary
 
@@ -57,8 +57,8 @@ class Share:
 
 @main.command()
 @data_option
-@runner.vocab_option
-@runner.limit_option
+@command_line.vocab_option
+@command_line.limit_option
 def share(data: Path, vocab: Path, limit: int | None) -> None:
     """The share of valid texts that is forced, written as the tokenizer writes them.
 
@@ -86,7 +86,7 @@ def _share_row(whitespace: str, total: Share) -> list[str]:
 
 
 def _shares(cases: list[Case], vocabulary: BenchVocabulary, whitespace: str) -> Iterator[Share]:
-    with runner.progress() as bar:
+    with command_line.progress() as bar:
         for case in bar.track(cases, description=whitespace):
             try:
                 grammar = cfgmask.Grammar.from_json_schema(case.source, whitespace=whitespace)
@@ -141,7 +141,7 @@ def _forced_bytes(compiled: cfgmask.CompiledGrammar, text: str) -> int:
 )
 @click.option("--max-tokens", type=click.IntRange(min=1), default=120, show_default=True)
 @click.option("--whitespace", type=click.Choice(WHITESPACE), default="compact", show_default=True)
-@runner.limit_option
+@command_line.limit_option
 def llama(data: Path, model: Path, max_tokens: int, whitespace: str, limit: int | None) -> None:
     """Bytes of text a second that a model writes greedily, by each way to write."""
     import llama_cpp

@@ -16,7 +16,7 @@ from typing import Any
 import click
 import numpy as np
 
-from library import growing_cases, measure, peers, report, runner, vocabularies
+from library import command_line, growing_cases, measure, peers, report, vocabularies
 from library.cases import Case, Instance
 
 FIGURES = ("first mask", "avg", "p50", "max")
@@ -114,16 +114,16 @@ def _compact(value: Any) -> str:
 @click.command(help=__doc__)
 @click.option("--only", multiple=True, help="Measure only kinds whose name has this in it; may be repeated.")
 @click.option("--runs", type=click.IntRange(min=1), default=3, show_default=True)
-@runner.json_option
-@runner.vocab_option
-@runner.engine_option
-@runner.clock_option
+@command_line.json_option
+@command_line.vocab_option
+@command_line.engine_option
+@command_line.clock_option
 def main(
     only: tuple[str, ...], runs: int, json_path: Path | None, vocab: Path, engine_names: tuple[str, ...], clock: str
 ) -> None:
     kinds = [case for case in all_kinds() if not only or any(part in case.name for part in only)]
     times: dict[str, dict[str, list[measure.Result]]] = {case.name: {} for case in kinds}
-    with runner.progress() as bar:
+    with command_line.progress() as bar:
         task = bar.add_task("kinds", total=runs * len(kinds))
         for run in range(runs):
             vocabulary = vocabularies.load(vocab)

@@ -23,7 +23,7 @@ import click
 import numpy as np
 
 import cfgmask
-from library import growing_cases, large_schemas, measure, peers, report, runner, serving, vocabularies
+from library import command_line, growing_cases, large_schemas, measure, peers, report, serving, vocabularies
 from library.cases import Case, read_schemas, sample
 from library.memory import resident_kilobytes
 from library.vocabularies import BenchVocabulary
@@ -36,7 +36,7 @@ def main() -> None:
     pass
 
 
-def _sizes(name: str, *default: int) -> Callable[[runner.Command], runner.Command]:
+def _sizes(name: str, *default: int) -> Callable[[command_line.Command], command_line.Command]:
     help = "May be repeated."
     return click.option(
         name, "sizes", type=click.IntRange(min=1), multiple=True, default=default, show_default=True, help=help
@@ -52,9 +52,9 @@ def _sizes(name: str, *default: int) -> Callable[[runner.Command], runner.Comman
     multiple=True,
     help="A vocabulary to measure instead of synthetic ones of each --size; may be repeated.",
 )
-@runner.limit_option
-@runner.engine_option
-@runner.clock_option
+@command_line.limit_option
+@command_line.engine_option
+@command_line.clock_option
 def vocabulary(
     sizes: tuple[int, ...], vocabs: tuple[Path, ...], limit: int | None, engine_names: tuple[str, ...], clock: str
 ) -> None:
@@ -77,9 +77,9 @@ def vocabulary(
 @click.option("--optional", "kind", flag_value="optional", help="Properties that need not be there.")
 @click.option("--objects", "kind", flag_value="objects", help="Alternatives of a schema.")
 @_sizes("--size", 10, 100, 1_000)
-@runner.vocab_option
-@runner.engine_option
-@runner.clock_option
+@command_line.vocab_option
+@command_line.engine_option
+@command_line.clock_option
 def grammar(kind: str, sizes: tuple[int, ...], vocab: Path, engine_names: tuple[str, ...], clock: str) -> None:
     """A grammar of that many properties or rules, with a text that uses each once."""
     _by_case([getattr(growing_cases, kind)(size) for size in sizes], vocab, engine_names, clock)
@@ -89,8 +89,8 @@ def grammar(kind: str, sizes: tuple[int, ...], vocab: Path, engine_names: tuple[
 @_sizes("--bytes", 1_000_000)
 @click.option("--shape", default="", help="Those whose name has this in it.")
 @click.option("--repeat", default=6, show_default=True, help="Of so many, each with other names, the least is told.")
-@runner.vocab_option
-@runner.clock_option
+@command_line.vocab_option
+@command_line.clock_option
 def schema(sizes: tuple[int, ...], shape: str, repeat: int, vocab: Path, clock: str) -> None:
     """Large schemas of many shapes, by cfgmask alone: what reading takes, and what a first mask takes beyond that."""
     vocabulary = vocabularies.load(vocab).vocabulary
@@ -129,9 +129,9 @@ BESIDE = {
 @click.option(
     "--data", type=click.Path(exists=True, path_type=Path), default=SCHEMAS, help="A folder or file of MaskBench."
 )
-@runner.limit_option
-@runner.vocab_option
-@runner.clock_option
+@command_line.limit_option
+@command_line.vocab_option
+@command_line.clock_option
 def blocks(repeat: int, data: Path, limit: int | None, vocab: Path, clock: str) -> None:
     """First masks of `%json` blocks beside other things in Lark grammars, by those of the schemas alone."""
     vocabulary = vocabularies.load(vocab).vocabulary
@@ -179,9 +179,9 @@ def _first_mask(text: str, vocabulary: cfgmask.Vocabulary, clock: measure.Clock)
 
 @main.command()
 @_sizes("--bytes", 1_000, 10_000, 100_000, 1_000_000)
-@runner.vocab_option
-@runner.engine_option
-@runner.clock_option
+@command_line.vocab_option
+@command_line.engine_option
+@command_line.clock_option
 def text(sizes: tuple[int, ...], vocab: Path, engine_names: tuple[str, ...], clock: str) -> None:
     """JSON under a schema and arithmetic under a Lark grammar, of that many bytes."""
     makers = (growing_cases.records, growing_cases.sums)
@@ -215,7 +215,7 @@ def _figures(results: list[measure.Result]) -> list[str]:
 @main.command()
 @_sizes("--texts", 200, 1_000)
 @click.option("--kind", default="", help="Those whose name has this in it.")
-@runner.vocab_option
+@command_line.vocab_option
 def texts(sizes: tuple[int, ...], kind: str, vocab: Path) -> None:
     """Texts of one grammar that write values of their own, as in a server: what a mask takes, and what stays."""
     vocabulary = vocabularies.load(vocab)
@@ -248,7 +248,7 @@ def _positions(matcher: cfgmask.Matcher, tokens: list[int]) -> Iterator[int]:
 @_sizes("--threads", 1, 2)
 @click.option("--rows", default=64, show_default=True, help="Matchers in a batch.")
 @click.option("--repeat", default=200, show_default=True, help="Batches of which the median is told.")
-@runner.vocab_option
+@command_line.vocab_option
 def threads(sizes: tuple[int, ...], rows: int, repeat: int, vocab: Path) -> None:
     """`fill_masks` over matchers that stand at different places of a text: masks known, and all forgotten."""
     vocabulary = vocabularies.load(vocab)
@@ -276,7 +276,7 @@ def threads(sizes: tuple[int, ...], rows: int, repeat: int, vocab: Path) -> None
     default=SCHEMAS,
     help="A .jsonl or .jsonl.gz file of cases; by default a few schemas of everyday use, again and again.",
 )
-@runner.vocab_option
+@command_line.vocab_option
 def batches(sizes: tuple[int, ...], shards: int, rows: int, data: Path, vocab: Path) -> None:
     """`fill_masks` over sequences of a schema each, new ones joining where others end, as in a server.
 
@@ -345,7 +345,7 @@ def _goes_on(matcher: cfgmask.Matcher, tokens: Iterator[int]) -> bool:
 
 @main.command()
 @click.option("--repeat", default=2_000, show_default=True, help="Calls of which the median is told.")
-@runner.vocab_option
+@command_line.vocab_option
 def apply(repeat: int, vocab: Path) -> None:
     """`apply` to logits of each dtype and layout, under a mask of few tokens and one of most."""
     vocabulary = vocabularies.load(vocab)

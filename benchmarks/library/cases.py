@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+# A few schemas of everyday use, with texts.
+SCHEMAS = Path(__file__).resolve().parents[1] / "data" / "schemas.jsonl"
+
 Kind = Literal["json_schema", "lark"]
 
 

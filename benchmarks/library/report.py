@@ -1,9 +1,10 @@
-"""From results to figures: percentiles, ratios and a Markdown table."""
+"""From results to figures: percentiles, ratios, a Markdown table and a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,25 @@ def number(value: float | None) -> str:
 
 def _ratio(other: float | None, own: float | None) -> str:
     return f"{other / own:.1f}x" if other and own else "–"
+
+
+_PANELS = (("mask + commit", mask_nanoseconds), ("first mask", first_nanoseconds))
+
+
+def save_plot(results: list[dict[str, Result]], path: Path) -> None:
+    """Draw how many positions, and how many first masks, take longer than a time, by engine.
+
+    The ending of `path` names the format. Both axes are logarithmic.
+    """
+    from matplotlib.figure import Figure
+
+    rows = common(results)
+    figure = Figure(figsize=(11, 4.5), layout="constrained")
+    for axes, (title, nanoseconds) in zip(figure.subplots(1, len(_PANELS)), _PANELS, strict=True):
+        for name in results[0] if results else ():
+            times = np.sort(np.array(nanoseconds(rows, name), dtype=np.float64))[::-1] / 1e3
+            axes.plot(times, np.arange(1, len(times) + 1) / max(1, len(times)), label=name, drawstyle="steps-pre")
+        axes.set(title=title, xscale="log", yscale="log", xlabel="µs", ylabel="part that takes at least so long")
+        axes.grid(visible=True, which="major", alpha=0.3)
+        axes.legend()
+    figure.savefig(path)

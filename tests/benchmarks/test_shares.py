@@ -11,7 +11,7 @@ from tests.scripts import benchmark
 
 BYTES = cfgmask.Vocabulary.from_bytes([bytes([b]) for b in range(256)] + [b"<end>"], eos_token_id=256)
 MASKS = benchmark("masks")
-shares = MASKS.runner.shares
+shares = MASKS.shares
 
 
 def words(*allowed: int) -> np.ndarray:
