@@ -23,7 +23,8 @@ from typing import Any
 
 import torch
 
-from library.cases import read_schemas, sample
+from library.cases import SCHEMAS, read_schemas, sample
+from library.vocabularies import LLAMA3_PATTERN
 
 BACKENDS = {
     "vllm": ("cfgmask", "xgrammar", "guidance"),
@@ -42,11 +43,7 @@ def tokenizer_of(path: Path) -> Any:
     from transformers.convert_slow_tokenizer import TikTokenConverter
 
     special = ["<|begin_of_text|>", "<|end_of_text|>", *(f"<|reserved_{i}|>" for i in range(254))]
-    pattern = (
-        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
-        r"|\s+(?!\S)|\s+"
-    )
-    made = TikTokenConverter(vocab_file=str(path), pattern=pattern, extra_special_tokens=special).converted()
+    made = TikTokenConverter(vocab_file=str(path), pattern=LLAMA3_PATTERN, extra_special_tokens=special).converted()
     return transformers.PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<|end_of_text|>")
 
 
@@ -227,7 +224,7 @@ def read_requests(data: Path, tokenizer: Any, limit: int) -> list[Request]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tokenizer", type=Path, required=True, help="Llama 3's tokenizer.model, or a folder")
-    parser.add_argument("--data", type=Path, default=Path(__file__).parent / "data", help="MaskBench, as of masks.py")
+    parser.add_argument("--data", type=Path, default=SCHEMAS, help="MaskBench, as of masks.py")
     parser.add_argument("--limit", type=int, default=150, help="how many schemas")
     parser.add_argument("--rows", type=int, default=32, help="requests in a batch")
     parser.add_argument("--rounds", type=int, default=3)

@@ -21,15 +21,7 @@ from library import command_line, report, vocabularies
 from library.cases import Case, read_schemas, sample
 from library.vocabularies import BenchVocabulary
 
-SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
 WHITESPACE = ("bounded", "compact")
-
-data_option = click.option(
-    "--data",
-    type=click.Path(exists=True, path_type=Path),
-    default=SCHEMAS,
-    help="Schemas and their texts; by default a few that are here.",
-)
 
 
 @click.group(help=__doc__)
@@ -56,7 +48,7 @@ class Share:
 
 
 @main.command()
-@data_option
+@command_line.data_option
 @command_line.vocab_option
 @command_line.limit_option
 def share(data: Path, vocab: Path, limit: int | None) -> None:
@@ -132,7 +124,7 @@ def _forced_bytes(compiled: cfgmask.CompiledGrammar, text: str) -> int:
 
 
 @main.command()
-@data_option
+@command_line.data_option
 @click.option(
     "--model",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

@@ -25,15 +25,13 @@ from typing import Any, ClassVar
 
 import click
 
-import cfgmask
-from library import peers
-from library.cases import Case, Instance
+from library import command_line, peers
+from library.cases import SCHEMAS, Case, Instance, compact
 from library.measure import walk
 from library.report import table
-from library.vocabularies import BenchVocabulary
+from library.vocabularies import BYTEWISE_END, bytewise
 
-TABLE = Path(__file__).resolve().parent / "data" / "keywords.jsonl"
-END = 256
+TABLE = SCHEMAS.with_name("keywords.jsonl")
 SECONDS = 20
 
 EXACT, REFUSED, IGNORED = "exact", "refused", "ignored"
@@ -60,23 +58,19 @@ def _case(record: dict[str, object]) -> Case:
     def instances(key: str, valid: bool) -> list[Instance]:
         values = record[key]
         assert isinstance(values, list)
-        return [Instance(_compact(value), valid) for value in values]
+        return [Instance(compact(value), valid) for value in values]
 
-    source = _compact(record["schema"])
+    source = compact(record["schema"])
     return Case(
         str(record["keyword"]), "json_schema", source, (*instances("valid", True), *instances("invalid", False))
     )
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def judge(engine: peers.Engine, case: Case) -> Outcome:
     """Run one case; whatever a peer raises is a finding about it."""
     try:
         session = engine.start(case)
-        told = [(i, walk(session, list(i.text.encode()), END, i.valid).accepted) for i in case.instances]
+        told = [(i, walk(session, list(i.text.encode()), BYTEWISE_END, i.valid).accepted) for i in case.instances]
     except peers.Refused as refused:
         return Outcome(case, REFUSED, str(refused))
     except Exception as error:
@@ -144,10 +138,8 @@ class ExactNumbers(peers.CfgmaskEngine):
 
 @cache
 def _engine(name: str) -> peers.Engine:
-    tokens = [bytes([byte]) for byte in range(END)] + [b""]
-    vocabulary = cfgmask.Vocabulary.from_bytes(tokens, eos_token_id=END, special_tokens={"<end>": END})
     make = ExactNumbers if name == ExactNumbers.name else peers.ENGINES[name]
-    return make(BenchVocabulary("bytes", vocabulary, lambda text: list(text.encode())))
+    return make(bytewise())
 
 
 def markdown(outcomes: dict[str, list[Outcome]]) -> str:
@@ -179,13 +171,7 @@ def _details(outcomes: dict[str, list[Outcome]], write: Callable[[str], None]) -
 
 
 @click.command(help=__doc__)
-@click.option(
-    "--engine",
-    "engine_names",
-    type=click.Choice(list(peers.ENGINES)),
-    multiple=True,
-    help="An engine to run; may be repeated; by default all that are installed.",
-)
+@command_line.engine_option
 @click.option("--details", is_flag=True, help="Say on stderr what is not exact, and why.")
 def main(engine_names: tuple[str, ...], details: bool) -> None:
     installed = peers.installed()

@@ -17,7 +17,7 @@ import click
 import numpy as np
 
 from library import command_line, growing_cases, measure, peers, report, vocabularies
-from library.cases import Case, Instance
+from library.cases import Case, lark_case, schema_case
 
 FIGURES = ("first mask", "avg", "p50", "max")
 
@@ -37,9 +37,9 @@ def all_kinds() -> list[Case]:
         _string("identifier, [A-Za-z0-9_]{1,40}", {"pattern": "^[A-Za-z0-9_]{1,40}$"}, _spread(rng, "abXY_019", 40)),
         _string("no more than 200 characters", {"maxLength": 200}, [prose[i : i + 200] for i in range(0, 1_000, 200)]),
         _string("free text in JSON", {}, [prose, '\u00e9\u00e8 \u4f60\u597d \n\t"quoted" \\ ' * 40]),
-        _lark("free text", r"start: /(.|\n)*/", prose),
-        _lark("free text up to a line", 'start: text "\\n"\ntext[stop="\\n"]: /(.|\\n)*/', prose[:900] + "\n\n"),
-        _lark("lines of at most 400", r"start: (/[^\n]{0,400}/ /\n/)*", lines),
+        lark_case("free text", r"start: /(.|\n)*/", prose),
+        lark_case("free text up to a line", 'start: text "\\n"\ntext[stop="\\n"]: /(.|\\n)*/', prose[:900] + "\n\n"),
+        lark_case("lines of at most 400", r"start: (/[^\n]{0,400}/ /\n/)*", lines),
         _string("dates", {"format": "date"}, ["2024-02-29", "1999-12-31"] * 20),
         _string("times", {"format": "date-time"}, ["2024-02-29T23:59:59.5+01:00", "1999-12-31T00:00:00Z"] * 10),
         _string("e-mail addresses", {"format": "email"}, ["a.person@example.com", "x+y@mail.example.org"] * 10),
@@ -47,32 +47,24 @@ def all_kinds() -> list[Case]:
         _string("a pattern without anchors", {"pattern": "[0-9]{3}"}, ["room 123 is free", "404"] * 10),
         _string("versions", {"pattern": r"^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$"}, ["1.2.3", "10.20.30-rc.1"] * 10),
         _string("an enum of 10,000", {"enum": names}, names[:40]),
-        _schema("numbers", {"items": degrees}, [12.5, -179.25, 0, 1e2] * 40),
+        schema_case("numbers", {"items": degrees}, [12.5, -179.25, 0, 1e2] * 40),
         growing_cases.properties(1_000),
-        _schema("1,000 properties, few of them there", _object(keys, required=[]), dict.fromkeys(keys[::50], 1)),
-        _schema("any keys", {"additionalProperties": {"type": "integer"}}, dict.fromkeys(keys[:200], 1)),
-        _schema("one of 100 objects", _tagged(100), {"kind": "kind99", "value99": 1}),
-        _schema("arrays 200 deep", _tree(), _nested(200)),
-        _lark("ambiguous", 'start: e\ne: e "+" e | e "*" e | "a"', "a" + "+a*a" * 60),
-        _lark("right-recursive", 'start: "a" start | "a"', "a" * 2_000),
-        _lark("left-recursive", 'start: start "a" | "a"', "a" * 2_000),
-        _lark("parentheses", 'start: "(" start? ")"', "(" * 500 + ")" * 500),
+        schema_case("1,000 properties, few of them there", _object(keys, required=[]), dict.fromkeys(keys[::50], 1)),
+        schema_case("any keys", {"additionalProperties": {"type": "integer"}}, dict.fromkeys(keys[:200], 1)),
+        schema_case("one of 100 objects", _tagged(100), {"kind": "kind99", "value99": 1}),
+        schema_case("arrays 200 deep", _tree(), _nested(200)),
+        lark_case("ambiguous", 'start: e\ne: e "+" e | e "*" e | "a"', "a" + "+a*a" * 60),
+        lark_case("right-recursive", 'start: "a" start | "a"', "a" * 2_000),
+        lark_case("left-recursive", 'start: start "a" | "a"', "a" * 2_000),
+        lark_case("parentheses", 'start: "(" start? ")"', "(" * 500 + ")" * 500),
         growing_cases.sums(4_000),
         growing_cases.records(8_000),
     ]
 
 
-def _schema(name: str, schema: dict[str, Any], value: Any) -> Case:
-    return Case(name, "json_schema", json.dumps(schema), (_valid(_compact(value)),))
-
-
 def _string(name: str, schema: dict[str, Any], texts: list[str]) -> Case:
     """An array of such strings."""
-    return _schema(name, {"type": "array", "items": {"type": "string", **schema}}, texts)
-
-
-def _lark(name: str, source: str, text: str) -> Case:
-    return Case(name, "lark", source, (_valid(text),))
+    return schema_case(name, {"type": "array", "items": {"type": "string", **schema}}, texts)
 
 
 def _spread(rng: random.Random, letters: str, longest: int) -> list[str]:
@@ -101,14 +93,6 @@ def _nested(depth: int) -> list[Any]:
     for _ in range(depth):
         value = [value]
     return value
-
-
-def _valid(text: str) -> Instance:
-    return Instance(text, valid=True)
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 @click.command(help=__doc__)

@@ -1,5 +1,5 @@
 """How times grow: with the vocabulary, the grammar and the text, each installed engine beside cfgmask; and with texts
-of one grammar, threads and kinds of logits, cfgmask alone. Each prints a Markdown table.
+of one grammar, the number of schemas, threads and kinds of logits, one engine alone. Each prints a Markdown table.
 
 Example: python benchmarks/scaling.py text --vocab tokenizer.model --bytes 1000 --bytes 1000000
 """
@@ -12,6 +12,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -23,12 +24,10 @@ import click
 import numpy as np
 
 import cfgmask
-from library import command_line, growing_cases, large_schemas, measure, peers, report, serving, vocabularies
-from library.cases import Case, read_schemas, sample
+from library import command_line, growing_cases, large_schemas, measure, peers, random_cases, report, vocabularies
+from library.cases import SCHEMAS, Case, read_schemas, sample
 from library.memory import resident_kilobytes
 from library.vocabularies import BenchVocabulary
-
-SCHEMAS = Path(__file__).resolve().parent / "data" / "schemas.jsonl"
 
 
 @click.group(help=__doc__)
@@ -126,9 +125,7 @@ BESIDE = {
 
 @main.command()
 @click.option("--repeat", default=4, show_default=True, help="Of so many the least is taken.")
-@click.option(
-    "--data", type=click.Path(exists=True, path_type=Path), default=SCHEMAS, help="A folder or file of MaskBench."
-)
+@command_line.data_option
 @command_line.limit_option
 @command_line.vocab_option
 @command_line.clock_option
@@ -164,7 +161,7 @@ def blocks(repeat: int, data: Path, limit: int | None, vocab: Path, clock: str) 
 def _first_mask(text: str, vocabulary: cfgmask.Vocabulary, clock: measure.Clock) -> tuple[int, int, int]:
     """Nanoseconds of each step."""
     gc.collect()
-    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
+    bits = peers.row(vocabulary.n_vocab)
     times = [clock()]
     value = json.loads(text)
     times.append(clock())
@@ -221,7 +218,7 @@ def texts(sizes: tuple[int, ...], kind: str, vocab: Path) -> None:
     vocabulary = vocabularies.load(vocab)
     titles = ["values", "texts", "mask + commit avg (µs)", "grows by a text (KB)"]
     rows = []
-    for case in filter(lambda case: kind in case.name, serving.KINDS):
+    for case in filter(lambda case: kind in case.name, random_cases.SERVED):
         compiled = cfgmask.compile(
             cfgmask.Grammar.from_json_schema(case.schema, **case.options), vocabularies.anew(vocabulary).vocabulary
         )
@@ -236,12 +233,84 @@ def texts(sizes: tuple[int, ...], kind: str, vocab: Path) -> None:
 
 def _positions(matcher: cfgmask.Matcher, tokens: list[int]) -> Iterator[int]:
     """What each mask and the token behind it took, in nanoseconds."""
-    bits = np.zeros((matcher.compiled.vocabulary.n_vocab + 31) // 32, np.int32)
+    bits = peers.row(matcher.compiled.vocabulary.n_vocab)
     for token in tokens:
         start = perf_counter_ns()
         matcher.fill_mask(bits)
         matcher.advance(token)
         yield perf_counter_ns() - start
+
+
+@main.command()
+@click.option("--schemas", "n", type=click.IntRange(min=1), default=100_000, show_default=True)
+@click.option("--samples", type=click.IntRange(min=1), default=20, show_default=True)
+@click.option("--engine", "name", type=click.Choice(list(peers.ENGINES)), default="cfgmask", show_default=True)
+@command_line.vocab_option
+@command_line.clock_option
+@command_line.json_option
+def churn(n: int, samples: int, name: str, vocab: Path, clock: str, json_path: Path | None) -> None:
+    """Many different schemas in one process, each let go after its text: whether memory and speed stay as they are."""
+    vocabulary = vocabularies.load(vocab)
+    engine = peers.ENGINES[name](vocabulary)
+    taken = []
+    with command_line.progress() as bar:
+        task = bar.add_task(name, total=n)
+        for each in churned(engine, n, samples, vocabulary, measure.CLOCKS[clock]):
+            taken.append(each)
+            bar.update(task, completed=each.schemas)
+    click.echo(churn_table(taken))
+    if json_path is not None:
+        json_path.write_text(json.dumps([asdict(each) for each in taken]), encoding="utf-8")
+
+
+# Schemas between two looks at what is resident, which take a while.
+_BETWEEN_LOOKS = 250
+
+
+@dataclass(frozen=True)
+class Sample:
+    """After so many schemas: the most that was resident since the sample before, and the times, in microseconds.
+
+    What is shared by grammars grows up to a bound and is then begun anew, so what is resident goes up and down.
+
+    refused  schemas since then that did not compile, or whose text was not accepted
+    """
+
+    schemas: int
+    resident_kilobytes: float
+    refused: int
+    first_mask_us: dict[str, float]
+    tbm_us: dict[str, float]
+
+
+def churned(
+    engine: peers.Engine, n: int, samples: int, vocabulary: BenchVocabulary, clock: measure.Clock
+) -> Iterator[Sample]:
+    """At most `samples` samples, evenly spread; the last is after all `n` schemas."""
+    first, times, refused, resident = [], [], 0, 0.0
+    cases = map(random_cases.variation, range(n))
+    for done, row in enumerate(measure.run([engine], cases, vocabulary, clock), 1):
+        result = row[engine.name]
+        refused += not result.accepts_all_valid
+        first.append(result.first_mask_nanoseconds)
+        times += [t for walk in result.walks for t in walk.nanoseconds]
+        if done % _BETWEEN_LOOKS == 0 or done == n:
+            resident = max(resident, resident_kilobytes())
+        if done * samples // n > (done - 1) * samples // n:
+            yield Sample(done, resident, refused, report.figures(first), report.figures(times))
+            first, times, refused, resident = [], [], 0, 0.0
+
+
+def churn_table(samples: list[Sample]) -> str:
+    masks = ["mask + commit avg (µs)", "p50", "p99"]
+    titles = ["schemas", "most resident (MB)", "first mask p50 (µs)", "p99", *masks, "refused"]
+    rows = []
+    for each in samples:
+        first = (each.first_mask_us.get(figure) for figure in ("p50", "p99"))
+        times = (each.tbm_us.get(figure) for figure in ("avg", "p50", "p99"))
+        resident = f"{each.resident_kilobytes / 1024:,.1f}"
+        rows.append([f"{each.schemas:,}", resident, *map(report.number, (*first, *times)), str(each.refused)])
+    return report.numbers_table(titles, rows)
 
 
 @main.command()
@@ -270,12 +339,7 @@ def threads(sizes: tuple[int, ...], rows: int, repeat: int, vocab: Path) -> None
 @_sizes("--threads", 1, 2)
 @click.option("--shards", default=8, show_default=True, help="Shards that the grammars are dealt to.")
 @click.option("--rows", default=64, show_default=True, help="Sequences that are written side by side.")
-@click.option(
-    "--data",
-    type=click.Path(exists=True, path_type=Path),
-    default=SCHEMAS,
-    help="A .jsonl or .jsonl.gz file of cases; by default a few schemas of everyday use, again and again.",
-)
+@command_line.data_option
 @command_line.vocab_option
 def batches(sizes: tuple[int, ...], shards: int, rows: int, data: Path, vocab: Path) -> None:
     """`fill_masks` over sequences of a schema each, new ones joining where others end, as in a server.

@@ -17,7 +17,7 @@ import click
 
 import cfgmask
 from cfgmask.tools import style as styles
-from library import measure, vocabularies
+from library import command_line, measure, vocabularies
 
 SCHEMAS: tuple[dict[str, Any], ...] = (
     {"type": "string"},
@@ -54,7 +54,7 @@ def one_schema(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 @click.command(help=__doc__)
-@click.option("--vocab", required=True, type=click.Path(path_type=Path), help="A tokenizer, as for masks.py.")
+@command_line.vocab_option
 @click.option("--tools", "n_tools", default=128, show_default=True)
 @click.option("--parameters", "n_parameters", default=12, show_default=True)
 @click.option("--style", "chosen", multiple=True, help="Styles to measure; all of them if left out.")

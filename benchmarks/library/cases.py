@@ -32,6 +32,16 @@ class Case:
     folder: Path | None = None
 
 
+def schema_case(name: str, schema: object, value: object) -> Case:
+    """A JSON Schema with one valid value."""
+    return Case(name, "json_schema", compact(schema), (Instance(compact(value), valid=True),))
+
+
+def lark_case(name: str, source: str, text: str) -> Case:
+    """A Lark grammar with one of its texts."""
+    return Case(name, "lark", source, (Instance(text, valid=True),))
+
+
 def read_schemas(path: Path) -> list[Case]:
     """The cases of a `.jsonl` or `.jsonl.gz` file, or of a folder of `.json` files (MaskBench's own form).
 
@@ -72,9 +82,9 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _schema_case(name: str, record: dict[str, Any]) -> Case:
-    instances = tuple(Instance(_compact(test["data"]), test["valid"]) for test in record.get("tests", ()))
-    return Case(name, "json_schema", _compact(record["schema"]), instances)
+    instances = tuple(Instance(compact(test["data"]), test["valid"]) for test in record.get("tests", ()))
+    return Case(name, "json_schema", compact(record["schema"]), instances)
 
 
-def _compact(value: Any) -> str:
+def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
-from library.cases import Case, Instance
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
+from library.cases import Case, compact, lark_case, schema_case
 
 
 def properties(n: int) -> Case:
     """A schema of `n` properties, all in its one text."""
     names = [f"property_{i}" for i in range(n)]
     schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, "required": names}
-    return Case(f"{n:,} properties", "json_schema", _json(schema), (_valid(_json(dict.fromkeys(names, 1))),))
+    return schema_case(f"{n:,} properties", schema, dict.fromkeys(names, 1))
 
 
 def optional(n: int) -> Case:
@@ -23,7 +17,7 @@ def optional(n: int) -> Case:
     names = [f"property_{i}" for i in range(n)]
     properties = {name: {"type": "integer", "description": "how many there are"} for name in names}
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    return Case(f"{n:,} optional", "json_schema", _json(schema), (_valid(_json(dict.fromkeys(names[::10], 1))),))
+    return schema_case(f"{n:,} optional", schema, dict.fromkeys(names[::10], 1))
 
 
 def objects(n: int) -> Case:
@@ -33,8 +27,7 @@ def objects(n: int) -> Case:
         {"type": "object", "properties": {name: {"type": "null"} for name in own}, "additionalProperties": False}
         for own in names
     ]
-    text = _json(dict.fromkeys(names[-1]))
-    return Case(f"{n:,} objects", "json_schema", _json({"anyOf": alternatives}), (_valid(text),))
+    return schema_case(f"{n:,} objects", {"anyOf": alternatives}, dict.fromkeys(names[-1]))
 
 
 def rules(n: int) -> Case:
@@ -42,7 +35,7 @@ def rules(n: int) -> Case:
     kinds = "\n".join(f'rule_{i}: "command{i}" NAME ";"' for i in range(n))
     choice = " | ".join(f"rule_{i}" for i in range(n))
     source = f'start: ({choice})+\n{kinds}\nNAME: /[a-z]{{1,20}}/\n%ignore " "\n'
-    return Case(f"{n:,} rules", "lark", source, (_valid("".join(f"command{i} name;" for i in range(n))),))
+    return lark_case(f"{n:,} rules", source, "".join(f"command{i} name;" for i in range(n)))
 
 
 def records(n_bytes: int) -> Case:
@@ -50,8 +43,8 @@ def records(n_bytes: int) -> Case:
     properties = {"id": {"type": "integer"}, "name": {"type": "string"}, "price": {"type": "number"}}
     item = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     record = {"id": 12, "name": "a lamp that is blue", "price": 12.5}
-    text = _json([record] * max(1, n_bytes // (len(_json(record)) + 1)))
-    return Case(f"JSON, {n_bytes:,} bytes", "json_schema", _json({"type": "array", "items": item}), (_valid(text),))
+    records = [record] * max(1, n_bytes // (len(compact(record)) + 1))
+    return schema_case(f"JSON, {n_bytes:,} bytes", {"type": "array", "items": item}, records)
 
 
 ARITHMETIC = """
@@ -68,8 +61,4 @@ def sums(n_bytes: int) -> Case:
     """An arithmetic expression of about `n_bytes`."""
     part = "(1 + 2.5) * -3"
     text = " + ".join([part] * max(1, n_bytes // (len(part) + 3)))
-    return Case(f"arithmetic, {n_bytes:,} bytes", "lark", ARITHMETIC, (_valid(text),))
-
-
-def _valid(text: str) -> Instance:
-    return Instance(text, valid=True)
+    return lark_case(f"arithmetic, {n_bytes:,} bytes", ARITHMETIC, text)

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter_ns, thread_time_ns
 
-import numpy as np
-
 import cfgmask
 from library.cases import Case
-from library.peers import Engine, Mask, Refused, Session
+from library.peers import Engine, Mask, Refused, Session, row
 from library.vocabularies import BenchVocabulary
 
 Clock = Callable[[], int]
@@ -45,7 +43,7 @@ def least_first_mask(
 
     What the vocabulary learns of a grammar is kept for the next one.
     """
-    bits = np.zeros((vocabulary.n_vocab + 31) // 32, np.int32)
+    bits = row(vocabulary.n_vocab)
     least: list[int] = []
     for _ in range(repeat):
         begin = now()

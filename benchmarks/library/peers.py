@@ -76,7 +76,7 @@ class CfgmaskSession:
     def __init__(self, compiled: cfgmask.CompiledGrammar) -> None:
         matcher = compiled.matcher()
         self.compiled = compiled
-        self.mask = _row(compiled.vocabulary.n_vocab)
+        self.mask = row(compiled.vocabulary.n_vocab)
         self.fill = partial(matcher.fill_mask, self.mask)
         self.advance = matcher.advance
         self.restart = matcher.reset
@@ -108,7 +108,7 @@ class LlguidanceEngine:
 
 class _LlguidanceSession:
     def __init__(self, matcher: object, n_vocab: int) -> None:
-        self.mask = _row(n_vocab)
+        self.mask = row(n_vocab)
         # Its fastest way to a mask.
         self.fill = partial(matcher.unsafe_compute_mask_ptr, self.mask.ctypes.data, self.mask.nbytes)  # type: ignore[attr-defined]
         self.advance = matcher.consume_token  # type: ignore[attr-defined]
@@ -145,7 +145,7 @@ class XgrammarEngine:
 
 class _XgrammarSession:
     def __init__(self, matcher: object, n_vocab: int) -> None:
-        self.mask = _row(n_vocab)
+        self.mask = row(n_vocab)
         self.fill = partial(matcher.fill_next_token_bitmask, self.mask.reshape(1, -1))  # type: ignore[attr-defined]
         self.advance = matcher.accept_token  # type: ignore[attr-defined]
         self.restart = matcher.reset  # type: ignore[attr-defined]
@@ -179,7 +179,7 @@ class OutlinesCoreEngine:
 
 class _OutlinesCoreSession:
     def __init__(self, guide: object, n_vocab: int) -> None:
-        self.mask = _row(n_vocab)
+        self.mask = row(n_vocab)
         place = self.mask.ctypes.data, len(self.mask), self.mask.itemsize
         self.fill = partial(guide.write_mask_into, *place)  # type: ignore[attr-defined]
         self._advance = guide.advance  # type: ignore[attr-defined]
@@ -212,7 +212,8 @@ def _lltokenizer(vocabulary: BenchVocabulary) -> object:
     )
 
 
-def _row(n_vocab: int) -> Mask:
+def row(n_vocab: int) -> Mask:
+    """A mask that allows nothing."""
     return np.zeros((n_vocab + 31) // 32, dtype=np.int32)
 
 

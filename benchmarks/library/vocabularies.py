@@ -78,6 +78,23 @@ def _llama3(path: Path) -> Any:
     return tiktoken.Encoding(path.name, pat_str=LLAMA3_PATTERN, mergeable_ranks=ranks, special_tokens=special)
 
 
+# The end token of `bytewise`.
+BYTEWISE_END = 256
+
+
+def bytewise() -> BenchVocabulary:
+    """A token for each byte, and an end token after them."""
+    tokens = [*(bytes([byte]) for byte in range(BYTEWISE_END)), b""]
+
+    def encode(text: str) -> list[int]:
+        return list(text.encode())
+
+    vocabulary = cfgmask.Vocabulary.from_bytes(
+        tokens, BYTEWISE_END, special_tokens={"<end>": BYTEWISE_END}, encode=encode
+    )
+    return BenchVocabulary("bytes", vocabulary, encode)
+
+
 def synthetic(n_vocab: int, seed: int = 0) -> BenchVocabulary:
     """A vocabulary of any size: all bytes, then words of random letters, half of them after a space, and an end token.
 

@@ -9,12 +9,7 @@ import cfgmask
 from tests.scripts import benchmark
 
 JUMP_FORWARD = benchmark("jump_forward")
-BYTES = [*(bytes([byte]) for byte in range(256)), b""]
-BYTEWISE = JUMP_FORWARD.vocabularies.BenchVocabulary(
-    "bytes",
-    cfgmask.Vocabulary.from_bytes(BYTES, 256, encode=lambda text: list(text.encode())),
-    lambda text: list(text.encode()),
-)
+BYTEWISE = JUMP_FORWARD.vocabularies.bytewise()
 
 
 def test_the_share_of_a_text() -> None:

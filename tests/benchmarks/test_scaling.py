@@ -13,7 +13,7 @@ import cfgmask
 from tests.scripts import benchmark
 
 SCALING = benchmark("scaling")
-CASES, SCHEMAS, SERVING = SCALING.growing_cases, SCALING.large_schemas, SCALING.serving
+CASES, SCHEMAS, RANDOM = SCALING.growing_cases, SCALING.large_schemas, SCALING.random_cases
 TOOLS = benchmark("tools")
 SMALL = SCALING.vocabularies.synthetic(600)
 
@@ -28,7 +28,7 @@ SMALL = SCALING.vocabularies.synthetic(600)
         (["schema", "--bytes", "2000", "--repeat", "1"], len(SCHEMAS.SHAPES)),
         (["blocks", "--limit", "2", "--repeat", "1"], 1 + len(SCALING.BESIDE)),
         (["text", "--bytes", "200", "--engine", "cfgmask"], 2),
-        (["texts", "--texts", "1", "--texts", "2"], 2 * len(SERVING.KINDS)),
+        (["texts", "--texts", "1", "--texts", "2"], 2 * len(RANDOM.SERVED)),
         (["threads", "--rows", "4", "--repeat", "1"], 2),
         (["batches", "--rows", "2", "--shards", "2"], 2),
         (["apply", "--repeat", "1"], len(list(SCALING.logits_of_each_kind(1)))),
@@ -48,7 +48,7 @@ def test_a_table_comes_out(arguments: list[str], rows: int, monkeypatch: pytest.
 @pytest.mark.long
 def test_styles_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TOOLS.vocabularies, "load", lambda _: SMALL)
-    arguments = ["--vocab", "small", "--tools", "2", "--parameters", "2", "--repeats", "1", "--style", "hermes"]
+    arguments = ["--tools", "2", "--parameters", "2", "--repeats", "1", "--style", "hermes"]
     result = CliRunner().invoke(TOOLS.main, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     assert [line.split()[0] for line in result.stdout.splitlines()] == ["style", "hermes"]
@@ -81,7 +81,7 @@ def test_schemas_have_about_the_size_that_was_asked_for_and_variations_differ(sh
         assert cfgmask.Grammar.from_json_schema(text).lazy is not None
 
 
-@pytest.mark.parametrize("case", SERVING.KINDS, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", RANDOM.SERVED, ids=lambda case: case.name)
 def test_served_texts_are_valid_and_no_two_alike(case: Any) -> None:
     texts = list(case.texts(3, 23))
     assert len(set(texts)) == 20
@@ -117,18 +117,16 @@ def test_each_kind_of_logits_can_be_masked() -> None:
 
 
 def test_churn_samples_evenly_and_lets_everything_go() -> None:
-    churn = benchmark("churn")
-    engine = churn.peers.ENGINES["cfgmask"](SMALL)
-    samples = list(churn.run(engine, 10, 4, SMALL, churn.measure.CLOCKS["wall"]))
+    engine = SCALING.peers.ENGINES["cfgmask"](SMALL)
+    samples = list(SCALING.churned(engine, 10, 4, SMALL, SCALING.measure.CLOCKS["wall"]))
     assert [sample.schemas for sample in samples] == [3, 5, 8, 10]
     assert [sample.refused for sample in samples] == [0, 0, 0, 0]
     assert [sample.first_mask_us["count"] for sample in samples] == [3, 2, 3, 2]
-    assert churn.markdown(samples).count("\n") == 5
+    assert SCALING.churn_table(samples).count("\n") == 5
 
 
 def test_variations_differ_and_repeat() -> None:
-    variation = benchmark("churn").variation
-    sources = [variation(number).source for number in range(200)]
+    sources = [RANDOM.variation(number).source for number in range(200)]
     assert len(set(sources)) == 200
-    assert variation(7) == variation(7)
+    assert RANDOM.variation(7) == RANDOM.variation(7)
     assert all(json.loads(source)["type"] == "object" for source in sources)
