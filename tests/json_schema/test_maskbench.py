@@ -16,9 +16,9 @@ SAMPLE = 200
 @pytest.mark.slow
 @pytest.mark.skipif(not DATA.exists(), reason="MaskBench is not beside the repository")
 def test_a_sample_is_told_right() -> None:
-    script = benchmark("maskbench_correctness")
-    tally, vocabulary = script.Tally(), script.byte_vocabulary()
-    for record in script.read(DATA, SAMPLE):
-        script.measure(record, vocabulary, tally)
+    script = benchmark("correctness")
+    tally, vocabulary = script.Tally(), script.bytewise().vocabulary
+    for case in script.sample(script.read_schemas(DATA), SAMPLE):
+        script.measure(case, vocabulary, tally)
     assert [m for m in tally.mistakes if not m.what.startswith(script.FAILED)] == []
     assert tally.compiled >= 0.95 * tally.schemas
