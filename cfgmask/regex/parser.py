@@ -18,7 +18,7 @@ from cfgmask.regex.problems import Problems
 from cfgmask.regex.properties import UnknownProperty, resolve_property
 from cfgmask.regex.unicode_data import ShorthandLetter, python_shorthand, rust_shorthand
 
-NODES_PER_PART = 4
+NODES_PER_PART = 2
 """A part takes as long to read and to translate as so many nodes take that the core makes."""
 
 Use: TypeAlias = Literal["text", "search", "lexeme", "extended-text", "extended-lexeme"]

@@ -233,12 +233,13 @@ def test_compile_refuses_a_grammar_without_texts() -> None:
     assert code_of(error) == "grammar-empty"
 
 
-def test_long_patterns_are_read_by_the_core() -> None:
-    """The reader in Python takes fewer parts, as the flag `i` shows, which the core does not read."""
+@pytest.mark.parametrize("flags", ["", "i"])
+def test_long_patterns(flags: str) -> None:
+    """Nearly a million parts, whatever the flags; and more than that."""
     pattern = "".join(f"({chr(97 + n % 26)}{chr(97 + n * 7 % 26)})?" for n in range(100_000))
-    assert cfgmask.Grammar.from_regex(pattern)
+    assert cfgmask.Grammar.from_regex(pattern, flags=flags)
     with pytest.raises(cfgmask.LimitExceeded, match="max_regex_nodes"):
-        cfgmask.Grammar.from_regex(pattern, flags="i")
+        cfgmask.Grammar.from_regex(2 * pattern, flags=flags)
 
 
 def test_terminals_that_leave_a_grammar_without_texts_are_named() -> None:
