@@ -218,7 +218,7 @@ SAMPLES: dict[str, Any] = {
         "patternProperties": {"^a": {"type": ["null", "string"]}, "^ab": {"const": None}, "^abc": {"const": "x"}},
         "additionalProperties": False,
     },
-    "keys by patterns that Python reads": {
+    "keys by patterns with assertions": {
         "type": "object",
         "patternProperties": {"^(?!x)a": {"type": ["null", "string"]}, "b$": {"type": "null"}, "^x": {"const": 1}},
         "properties": {"ab": {}, "y": {"const": "y"}},
