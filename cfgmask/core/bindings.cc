@@ -1234,11 +1234,11 @@ std::pair<std::shared_ptr<SchemaIR>, PyRefusals> read_leniently(const SchemaRead
   return {std::move(found), std::move(told)};
 }
 
-std::vector<std::shared_ptr<SchemaWithLayout>> read_plain_schemas(const SchemaReader& reader, const nb::list& schemas,
-                                                                  const nb::callable& answers,
-                                                                  const std::shared_ptr<const ValueLayout>& layout,
-                                                                  uint64_t max_nesting, uint64_t max_rules,
-                                                                  uint64_t max_search_steps) {
+std::vector<std::shared_ptr<SchemaWithLayout>> read_all_schemas(const SchemaReader& reader, const nb::list& schemas,
+                                                                const nb::callable& answers,
+                                                                const std::shared_ptr<const ValueLayout>& layout,
+                                                                uint64_t max_nesting, uint64_t max_rules,
+                                                                uint64_t max_search_steps) {
   LongCall call(nullptr, LongCall::Gil::kHeld);
   std::vector<std::shared_ptr<SchemaWithLayout>> made(schemas.size());
   // One for all: to get and give back its memory takes a third of the time of reading a small schema.
@@ -1487,7 +1487,7 @@ void bind_json_schema(nb::module_& m) {
            "writable"_a.none(), docs::SchemaReader_read)
       .def("read_leniently", read_leniently, "document"_a, "answers"_a, "max_nesting"_a, "max_rules"_a,
            "max_search_steps"_a, "writable"_a.none(), docs::SchemaReader_read_leniently)
-      .def("read_all", read_plain_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
+      .def("read_all", read_all_schemas, "schemas"_a, "answers"_a, "layout"_a, "max_nesting"_a, "max_rules"_a,
            "max_search_steps"_a, docs::SchemaReader_read_all);
 }
 

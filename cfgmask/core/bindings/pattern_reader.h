@@ -41,34 +41,12 @@ inline nb::str python_text(std::u32string_view text) {
       PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-// Python's trees of large sets of characters. To make one of `\w` takes 50 microseconds, a pattern without it 10.
-//
-// Threads: the caller holds the GIL.
-class KnownClasses {
- public:
-  nb::object get(const CodePoints& members, const TreeMaker& maker) {
-    if (members.size() < kLarge) return maker.char_class(members);
-    for (const auto& [known, tree] : known_) {
-      if (std::ranges::equal(known, members, [](auto a, auto b) { return a.low == b.low && a.high == b.high; }))
-        return tree;
-    }
-    if (known_.size() == kMost) known_.erase(known_.begin());
-    return known_.emplace_back(members, maker.char_class(members)).second;
-  }
-
- private:
-  static constexpr size_t kLarge = 64;
-  static constexpr size_t kMost = 8;
-
-  std::vector<std::pair<CodePoints, nb::object>> known_;
-};
-
 // Python's trees for some of these; the same object for each that comes again.
 class PythonTrees {
  public:
   using Id = TextTrees::Id;
 
-  explicit PythonTrees(const TextTrees& trees, KnownClasses* classes = nullptr) : trees_(trees), classes_(classes) {}
+  PythonTrees(const TextTrees& trees, TreeMaker& maker) : trees_(trees), maker_(maker) {}
 
   nb::object operator()(Id root) {
     made_.resize(trees_.size());
@@ -83,7 +61,7 @@ class PythonTrees {
       found.append(nb::make_tuple((*this)(one.tree), condition(one.before), condition(one.after)));
     return found;
   }
-  nb::object char_class(const CodePoints& members) const { return maker_.char_class(members); }
+  nb::object char_class(const CodePoints& members) { return maker_.char_class(members); }
 
  private:
   nb::object made(Id tree) {
@@ -99,8 +77,7 @@ class PythonTrees {
         return maker_.literal(text);
       }
       case Kind::kClass:
-        return classes_ == nullptr ? maker_.char_class(trees_.members(tree))
-                                   : classes_->get(trees_.members(tree), maker_);
+        return maker_.char_class(trees_.members(tree));
       case Kind::kConcatenation:
         return maker_.concatenation(parts);
       case Kind::kAlternation:
@@ -123,8 +100,7 @@ class PythonTrees {
   }
 
   const TextTrees& trees_;
-  KnownClasses* classes_;
-  TreeMaker maker_;
+  TreeMaker& maker_;
   std::vector<nb::object> made_;  // by tree
 };
 
@@ -254,9 +230,9 @@ class PatternReader {
     return name == "extended-text" ? PatternUse::kExtendedText : PatternUse::kExtendedLexeme;
   }
 
-  NamedTexts named_texts() const {
+  NamedTexts named_texts() {
     return [this](std::u32string_view name, std::span<const TextTrees::Id> parts, TextTrees& trees) {
-      PythonTrees objects(trees);
+      PythonTrees objects(trees, maker_);
       nb::list given;
       for (TextTrees::Id part : parts) given.append(objects(part));
       RegexData data;
@@ -269,7 +245,7 @@ class PatternReader {
   }
 
   nb::object result(PatternUse use, const PatternMeaning& found) {
-    PythonTrees objects(found.trees, &classes_);
+    PythonTrees objects(found.trees, maker_);
     if (use == PatternUse::kText || use == PatternUse::kSearch) return objects(found.tree);
     if (use == PatternUse::kLexeme) {
       nb::object excluded = nb::none();
@@ -307,7 +283,7 @@ class PatternReader {
 
   PythonPatternData data_;
   UnicodeSets unicode_;
-  KnownClasses classes_;
+  TreeMaker maker_;
 };
 
 // Trees with what must stand before and after them; None: anything.
@@ -362,7 +338,8 @@ inline nb::object combined_lexemes(const std::string& how, const std::vector<Pyt
         parts = {combiner.repetition(std::move(parts), minimum, maximum.value_or(TextTrees::kNoMaximum))};
       found = combiner.sequence(std::move(parts));
     }
-    return PythonTrees(trees).cases(lexeme_cases(found, combiner));
+    TreeMaker maker;
+    return PythonTrees(trees, maker).cases(lexeme_cases(found, combiner));
   } catch (const TooEntangled&) {
     return nb::none();
   }

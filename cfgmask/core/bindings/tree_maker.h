@@ -5,6 +5,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -29,10 +31,15 @@ class TreeMaker {
   Tree constant(const char* name) const { return types_.attr(name); }
   Tree any_text() const { return constant("ANY_TEXT"); }
   Tree literal(std::string_view text) const { return literal_(nb::bytes(text.data(), text.size())); }
-  Tree char_class(std::span<const CodePointRange> ranges) const {
-    nb::list all;
-    for (const auto& [low, high] : ranges) all.append(nb::make_tuple(low, high));
-    return char_class_(nb::tuple(all));
+  // The last large classes are kept: to make one of `\w` takes 50 microseconds, the rest of a pattern 10.
+  Tree char_class(std::span<const CodePointRange> ranges) {
+    if (ranges.size() < kLargeClass) return new_class(ranges);
+    const auto is_same = [&](const KnownClass& known) {
+      return std::ranges::equal(known.first, ranges, [](auto a, auto b) { return a.low == b.low && a.high == b.high; });
+    };
+    if (const auto known = std::ranges::find_if(classes_, is_same); known != classes_.end()) return known->second;
+    if (classes_.size() == kMostClasses) classes_.erase(classes_.begin());
+    return classes_.emplace_back(std::vector(ranges.begin(), ranges.end()), new_class(ranges)).second;
   }
   Tree concatenation(const std::vector<Tree>& parts) const { return concatenation_(tuple_of(parts)); }
   Tree alternation(const std::vector<Tree>& ways) const { return alternation_(tuple_of(ways)); }
@@ -53,6 +60,10 @@ class TreeMaker {
   }
 
  private:
+  static constexpr size_t kLargeClass = 64;  // ranges
+  static constexpr size_t kMostClasses = 8;
+  using KnownClass = std::pair<std::vector<CodePointRange>, Tree>;
+
   explicit TreeMaker(nb::module_ types)
       : types_(std::move(types)),
         literal_(types_, "Literal", "data"),
@@ -64,6 +75,11 @@ class TreeMaker {
         complement_(types_, "Complement", "body"),
         substring_(types_, "Substring", "chunks") {}
 
+  Tree new_class(std::span<const CodePointRange> ranges) const {
+    nb::list all;
+    for (const auto& [low, high] : ranges) all.append(nb::make_tuple(low, high));
+    return char_class_(nb::tuple(all));
+  }
   static nb::tuple tuple_of(const std::vector<nb::object>& objects) {
     nb::list out;
     for (const nb::object& object : objects) out.append(object);
@@ -79,6 +95,7 @@ class TreeMaker {
   DataClass<1> intersection_;
   DataClass<1> complement_;
   DataClass<1> substring_;
+  std::vector<KnownClass> classes_;
 };
 
 }  // namespace cfgmask

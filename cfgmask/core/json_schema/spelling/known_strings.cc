@@ -4,30 +4,30 @@
 #include <utility>
 
 #include "json_schema/spelling/simple_pattern.h"
-#include "pattern/meaning.h"
 
 namespace cfgmask {
 
-namespace {
+std::optional<PatternMeaning> KnownStrings::meaning(const PatternQuestion& question, uint64_t max_nesting,
+                                                    UnicodeSets& unicode) const {
+  PatternReadingOptions options = patterns_.options;
+  options.max_nesting = max_nesting;
+  options.max_parts = kMaxPatternParts;
+  PatternMeaning found = meaning_of(question, options, unicode, nullptr);
+  if (found.stop || !found.problems.empty()) return std::nullopt;
+  return found;
+}
 
-constexpr uint64_t kMaxFormatParts = 100'000;
-
-// The texts that the parts are, one after the other; null without any.
-KnownStrings::Regex regex_of(const std::vector<KnownStrings::Part>& parts, const KnownStrings::Patterns& patterns,
-                             uint64_t max_nesting) {
+// The texts of the parts, one after the other; null without any.
+KnownStrings::Regex KnownStrings::regex_of(const std::vector<Part>& parts) const {
   RegexData data;
   std::vector<uint32_t> made;
-  UnicodeSets unicode(patterns.unicode);
-  PatternReadingOptions options = patterns.options;
-  options.max_nesting = max_nesting;
-  options.max_parts = kMaxFormatParts;
+  UnicodeSets unicode(patterns_.unicode);
   for (const auto& [pattern, most] : parts) {
     const std::u32string text = characters_of_utf8(pattern);
     const PatternQuestion question{
         .pattern = text, .dialect = PatternDialect::Name::kPython, .flags = U"s", .use = PatternUse::kText};
-    const PatternMeaning found = meaning_of(question, options, unicode, nullptr);
-    if (found.stop || !found.problems.empty()) return nullptr;
-    const auto tree = found.trees.append_to(data, found.tree);
+    const auto found = meaning(question, max_nesting_, unicode);
+    const auto tree = found ? found->trees.append_to(data, found->tree) : std::nullopt;
     if (!tree) return nullptr;
     uint32_t part = *tree;
     if (most) {
@@ -41,8 +41,6 @@ KnownStrings::Regex regex_of(const std::vector<KnownStrings::Part>& parts, const
   if (made.size() > 1) data.parts(RegexData::Kind::kConcatenation, made);
   return std::make_shared<const PortableRegex>(data);
 }
-
-}  // namespace
 
 KnownStrings::KnownStrings(std::vector<Format> formats, uint64_t max_nesting)
     : KnownStrings(std::move(formats), {PatternDialect::Name::kEcma, {}, ecma_reading(max_nesting)}, max_nesting) {}
@@ -65,9 +63,9 @@ KnownStrings::FormatRegexes KnownStrings::format(std::string_view name, const As
     format = &known.format;
   }
   // Without the lock, which whoever answers may need. What two threads find is the same.
-  FormatRegexes found{regex_of(format->parts, patterns_, max_nesting_), nullptr};
+  FormatRegexes found{regex_of(format->parts), nullptr};
   if (found.generated == nullptr) found.generated = ask(key);
-  if (format->possible) found.possible = regex_of({{*format->possible}}, patterns_, max_nesting_);
+  if (format->possible) found.possible = regex_of({{*format->possible}});
   if (format->possible && found.possible == nullptr) found.generated = nullptr;
   const std::lock_guard guard(lock_);
   auto& regexes = formats_.at(key).regexes;

@@ -16,6 +16,7 @@
 
 #include "pattern/character_sets.h"
 #include "pattern/dialect.h"
+#include "pattern/meaning.h"
 #include "pattern/scanner.h"
 #include "regex/regex_data.h"
 #include "util/text_hash.h"
@@ -64,6 +65,9 @@ class KnownStrings {
   const Patterns& patterns() const { return patterns_; }
   bool reads_ecma() const { return patterns_.dialect == PatternDialect::Name::kEcma; }
   bool has_format(std::string_view name) const { return formats_.contains(name); }
+  // The meaning of a pattern; nullopt if the pattern is wrong or too long.
+  std::optional<PatternMeaning> meaning(const PatternQuestion& question, uint64_t max_nesting,
+                                        UnicodeSets& unicode) const;
   // Of a format that there is. The regex is asked for once, and if the core does not read the parts.
   FormatRegexes format(std::string_view name, const AskFormat& ask);
 
@@ -74,11 +78,14 @@ class KnownStrings {
 
  private:
   static constexpr size_t kMost = 4096;
+  static constexpr uint64_t kMaxPatternParts = 100'000;
 
   struct Known {
     Format format;
     std::optional<FormatRegexes> regexes = std::nullopt;
   };
+
+  Regex regex_of(const std::vector<Part>& parts) const;
 
   Patterns patterns_;
   uint64_t max_nesting_;

@@ -262,7 +262,6 @@ class PatternReading {
     return {{c, c}};
   }
   uint32_t run(const SyntaxNode& node) {
-    if (node.size == 1) one_character(node);
     check_flags(node);
     std::string text;
     for (char32_t c : tree_.text(node)) append_utf8(c, text);

@@ -19,8 +19,6 @@ using Json = JsonDocument::Kind;
 // All searches of a schema take as much as so many of the longest kind, and make so many nodes.
 constexpr uint64_t kStringSearches = 2;
 constexpr size_t kMaxStringNodes = 2'000'000;
-// The most parts of a pattern.
-constexpr uint64_t kMaxPatternParts = 100'000;
 
 }  // namespace
 
@@ -182,15 +180,12 @@ StringConditions::Set StringConditions::found_in(std::string_view pattern) {
 
 std::optional<StringConditions::Tree> StringConditions::searched(std::string_view pattern) {
   const std::u32string text = characters_of_utf8(pattern);
-  const auto& [dialect, unicode, given] = known_->patterns();
-  const PatternQuestion question{.pattern = text, .dialect = dialect, .flags = U"", .use = PatternUse::kSearch};
-  PatternReadingOptions options = given;
-  options.max_nesting = max_nesting_;
-  options.max_parts = kMaxPatternParts;
-  const PatternMeaning found = meaning_of(question, options, unicode_, nullptr);
-  require(!found.stop && found.problems.empty());
-  if (found.tree == TextTrees::kNothing) return std::nullopt;
-  const auto tree = found.trees.append_to(data_, found.tree);
+  const PatternQuestion question{
+      .pattern = text, .dialect = known_->patterns().dialect, .flags = U"", .use = PatternUse::kSearch};
+  const auto found = known_->meaning(question, max_nesting_, unicode_);
+  require(found.has_value());
+  if (found->tree == TextTrees::kNothing) return std::nullopt;
+  const auto tree = found->trees.append_to(data_, found->tree);
   require(tree && data_.height(*tree) <= max_nesting_ * RegexData::kHeightPerNesting);
   return tree;
 }
