@@ -35,6 +35,7 @@ constexpr size_t kRoundsBeforeDoubt = 16;
 constexpr size_t kMostDoubted = 1'000;
 // Ways around a key that is there already, of which the shortest is taken.
 constexpr size_t kDetours = 64;
+// The last byte of a lexeme that ends an object, in all layouts that hold free objects but YAML's blocks.
 constexpr char kEndOfObject = '}';
 
 // Whether each byte that UTF-8 is made of is in the set.
@@ -472,14 +473,15 @@ std::optional<Completions::Way> Completions::find_way(StateId from, Search& sear
     if (is_passed.find(at.value)) continue;
     is_passed.insert(at.value, 0);
     std::vector<NextText> texts = next_texts(at);
-    const bool may_close = !search.adds_members && std::ranges::any_of(texts, [](const NextText& next) {
-      return next.text.back() == kEndOfObject;
-    });
+    const auto ends_object = [](const NextText& next) { return next.text.back() == kEndOfObject; };
+    const bool may_end = !search.adds_members && grammar_.steps_alone() && std::ranges::any_of(texts, ends_object);
+    const bool may_begin_key = may_end && grammar_.may_begin_key(at);
     for (NextText& next : texts) {
       search.steps += next.text.size();
       const auto to = grammar_.step_text(at, next.text);
       if (!to || is_passed.find(to->value)) continue;
-      if (may_close && !next.is_wanted && adds_member(at, *to, next.text.back())) continue;
+      const bool may_add_member = may_end && !next.is_wanted && !ends_object(next);
+      if (may_add_member && (may_begin_key || grammar_.may_begin_key(*to))) continue;
       const uint32_t length = add_lengths(reached[i].length, static_cast<uint32_t>(next.text.size()));
       const uint32_t left = distance(*to);
       if (left == kNoLength || add_lengths(length, estimate(*to)) >= most) continue;
@@ -489,12 +491,6 @@ std::optional<Completions::Way> Completions::find_way(StateId from, Search& sear
     }
   }
   return std::nullopt;
-}
-
-// Whether a text begins a member of an object whose keys stand with the position, if the object may end instead.
-bool Completions::adds_member(StateId at, StateId to, char last) {
-  if (last == kEndOfObject || !grammar_.steps_alone()) return false;
-  return grammar_.may_begin_key(at) || grammar_.may_begin_key(to);
 }
 
 // To reached[end], whose closing text is known.
@@ -921,8 +917,8 @@ std::optional<uint32_t> Completions::number(const Position& at, Effort effort) {
   return found ? std::optional(static_cast<uint32_t>(found->size())) : std::nullopt;
 }
 
-// The way of the state, unless that repeats a key. It can only do so with the next one: it writes others only where an
-// object needs them, and those have been told apart by the grammar if there are several.
+// The way of the state, unless it repeats a key. A shortest way can only do so with the next key: it writes others only
+// if an object needs them, and then the grammar tells them apart. Any other way is checked to its end.
 std::optional<std::vector<TokenId>> Completions::way(const Position& at, Effort effort) {
   if (!number(at.state, effort)) return std::nullopt;
   std::vector<TokenId> plain = way_of(at.state);

@@ -29,14 +29,13 @@
 // The state that a text is at has its own way among those that are kept, so that numbers fall along that, too. Which
 // budgets are too small depends on own ways alone, and a longer search from the start is made before one is.
 //
-// The keys of most objects stand with the position (matcher/position.h), not with the state, so a way may repeat one of
-// them. The shortest way writes none that the grammar does not ask for; ways that are not the shortest are first sought
-// without such keys.
-//
 // Inside of such a value each text is another state. As long as no value begins like it that registers tell apart from
 // others there, it is completed as any other such is: one search, of the state of some other text
 // (DistinctRegister::other_text), serves all. The way that it finds is tried where it is taken over. Where there is
 // time for a search of its own, a shorter way is looked for that only this text has, since it may come again.
+//
+// Positions hold the keys of most objects (matcher/position.h), and states don't, so a way may repeat a key. The
+// shortest way writes only members that the grammar asks for. A search from lexeme to lexeme looks for such ways first.
 //
 // What a search makes counts against the limits of its grammar and stays, so searches that find nothing are bounded in
 // that, each and together.
@@ -168,7 +167,7 @@ class Completions {
     bool goes_anywhere = false;       // also to places where bounds are vague
     bool is_alone = false;            // takes no ways over that other searches have found
     bool is_overapproximate = false;  // it has come to one: each byte leads to another state, or registers ask for more
-    bool adds_members = false;        // to objects that may end instead, and whose keys positions know
+    bool adds_members = false;        // also to objects that may end instead, and whose keys positions hold
   };
   // How many states and regexes there are.
   uint64_t n_made() const;
@@ -199,7 +198,6 @@ class Completions {
   uint32_t search_from_start();
   template <class Rank>
   std::optional<Way> find_way(StateId from, Search& search, uint32_t most, Rank rank);
-  bool adds_member(StateId at, StateId to, char last);
   Way way_to(const std::vector<Reached>& reached, size_t end);
   void keep(const Way& way);
   void prove(const Way& way);
