@@ -366,7 +366,7 @@ class Share:
 
 
 def share_of(compiled: cfgmask.CompiledGrammar, vocabulary: BenchVocabulary, text: str) -> Share | None:
-    """What of a text is forced, asked at each token that is not; None where the grammar refuses the text."""
+    """The forced part of a text, asked for at each token that is not forced. None if the grammar rejects the text."""
     matcher, tokens = compiled.matcher(), vocabulary.encode(text)
     if matcher.try_advance(tokens, consume=False) != len(tokens):
         return None

@@ -21,7 +21,7 @@ SchemaWithLayout: TypeAlias = _core.SchemaWithLayout
 
 _Piece: TypeAlias = tuple[str, str, str, int]
 
-# In the order of `SchemaWithLayout::Kind` in the core.
+# In the order of `SchemaIR::Kind` in the core.
 _KINDS = ("null", "boolean", "number", "string", "array", "object")
 
 

@@ -1,4 +1,4 @@
-"""What the core is asked to read schemas.
+"""Schemas as the core reads them.
 
 The core takes nearly all schemas in which nothing is wrong. What is wrong with others, or cannot be enforced, is told
 by `reading`.

@@ -17,7 +17,8 @@ from cfgmask.limits import Limits
 from cfgmask.regex import DialectName, parse_regex
 
 _LOOKING = re.compile(r"\(\?<?[=!]|\\[bB]")
-"""What may look around; inside a class it is something else."""
+"""A possible assertion other than an anchor; inside a class the same characters mean something else."""
+# Of `Session.spend`, for a pattern without assertions.
 _STEPS_PER_PATTERN = 8
 
 

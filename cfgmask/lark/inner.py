@@ -48,8 +48,8 @@ class GrammarText:
 class InnerGrammars:
     """The rules and scopes of a grammar and of all that is inside it, as far as they are lowered.
 
-    `patterns` counts the patterns, of all grammars together. `pending` has the texts that are still to be
-    lowered; whatever is lowered may add to it. `places` has the names that the texts themselves define, and where.
+    `patterns` counts the patterns of all grammars together. `pending` has the texts that are still to be lowered;
+    whatever is lowered may add to it. `places` has the names that the texts themselves define, and where.
     `embedded`: all of it becomes part of another grammar.
     """
 

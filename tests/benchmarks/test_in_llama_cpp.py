@@ -47,7 +47,7 @@ def test_the_share_of_a_text() -> None:
     compiled = cfgmask.compile(cfgmask.Grammar.from_lark('start: "name: " /[a-z]/ " ok" /[0-9]/'), BYTEWISE.vocabulary)
     share = IN_LLAMA_CPP.share_of(compiled, BYTEWISE, "name: x ok7")
     assert (share.texts, share.bytes, share.forced_bytes, share.tokens) == (1, 11, 9, 11)
-    # A blank at the end may belong to what follows.
+    # A space at the end may belong to the next token.
     assert (share.forced_tokens, share.asked) == (8, 5)
     assert IN_LLAMA_CPP.share_of(compiled, BYTEWISE, "other") is None
 

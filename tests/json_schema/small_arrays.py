@@ -115,7 +115,7 @@ def arrays(items: list[str], most: int) -> Iterator[str]:
 
 
 def disagreements(case: Case) -> Iterator[Disagreement]:
-    """What is wrong with the grammar of a schema, read by the core and by the reference."""
+    """The mistakes of the grammar of a schema, as the core and the reference read the schema."""
     judge = jsonschema.validators.validator_for(case.schema, default=jsonschema.Draft202012Validator)(case.schema)
     valid = {text: judge.is_valid(json.loads(text)) for text in case.texts}
     try:

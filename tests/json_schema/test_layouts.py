@@ -27,7 +27,7 @@ NOT_IN_ANY_ORDER = {"objects with wrong values at several keys", "closed objects
 
 
 def is_refused(grammar: cfgmask.Grammar) -> bool:
-    """Whether the reference cannot enforce in any order what the core can."""
+    """True if the reference rejects, in any order, a schema that the core enforces."""
     try:
         return not general_rules(grammar)
     except cfgmask.GrammarError as error:

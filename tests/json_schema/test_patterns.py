@@ -118,7 +118,7 @@ def in_schema(pattern: str) -> RegexTree | None:
 
 
 def is_right(pattern: str) -> bool:
-    """Whether a pattern is read, and found in some text."""
+    """True if the pattern can be read and some text contains a match."""
     try:
         tree = parse_regex(pattern, dialect="ecma", context="search")
     except (cfgmask.GrammarError, cfgmask.LimitExceeded):

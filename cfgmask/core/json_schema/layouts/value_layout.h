@@ -21,7 +21,7 @@ struct JsonMarks {
   using Regex = std::shared_ptr<const PortableRegex>;  // null: as the mark alone
 
   Regex open_object, open_array;
-  // What closes after a member or an item, and what closes right after the opening mark.
+  // The closing mark after a member or an item, and the one directly after the opening mark.
   Regex close_object, close_empty_object;
   Regex close_array, close_empty_array;
   Regex comma, colon;

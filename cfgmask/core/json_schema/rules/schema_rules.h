@@ -567,7 +567,7 @@ class SchemaRules : public DeferredPart {
   ArrayUnions array_unions_;
   HashTable rule_of_array_union_;  // by its state
   ChunkedVector<UnionChoice> union_choices_;
-  // What is known of states of unions from when the schema was read, by their numbers.
+  // The states of unions by their numbers, as far as reading the schema found them out.
   std::unordered_map<uint32_t, const IndexedUnion::Objects*> indexed_objects_;
   std::unordered_map<uint32_t, const IndexedUnion::Others*> indexed_others_;
   std::unordered_map<uint32_t, const IndexedUnion::Arrays*> indexed_arrays_;

@@ -203,7 +203,7 @@ void SchemaRules::add_choice(uint32_t rule, const Symbols& before, ObjectUnions:
 
 void SchemaRules::add_choice(uint32_t rule, const Symbols& before, UnionChoice made,
                              std::array<NumberedTexts, 2> texts) {
-  // Known before its terminals are, which stay where a limit is crossed behind them.
+  // Entered first: its terminals stay, even if a later one crosses a limit.
   const uint32_t object = choice_object(union_choices_.size(), true);
   const UnionChoice& choice = union_choices_.push_back(std::move(made));
   const KeyRole role = choice.of == UnionChoice::Of::kOthers ? KeyRole::kKey : KeyRole::kNone;

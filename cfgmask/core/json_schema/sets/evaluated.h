@@ -22,7 +22,7 @@ struct EvaluatedKeys {
 
   bool operator==(const EvaluatedKeys&) const = default;
   bool are_none() const { return !all && names.empty() && conditions.empty(); }
-  // Whether it is certain that all of these are among the others.
+  // True if all of these are certainly among the others.
   bool are_within(const EvaluatedKeys& others) const {
     return others.all ||
            (!all && std::ranges::includes(others.names, names) && std::ranges::includes(others.conditions, conditions));

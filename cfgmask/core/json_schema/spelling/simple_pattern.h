@@ -56,7 +56,7 @@ class SimplePattern {
   std::optional<std::string> only_text() const;
   // Characters of ASCII that all texts in which it is found plainly begin with.
   std::string_view start() const { return start_; }
-  // Whether it is certain that it is found in a text of so many characters.
+  // True if some text of so many characters certainly contains a match.
   bool has_text(uint32_t least, uint32_t most) const;
 
  private:
